@@ -200,22 +200,28 @@ static void a_long_sheet_folds(void **state)
     assert_true(w.frequency > 0.3 * gravitational(&t) && w.frequency < 3 * gravitational(&t));
 }
 
-// Half the cells and a quarter of the step: found 2.1 to 2.8 Hz. A period is some four folds of the time, and they are
-// not all alike.
-static void folds_are_as_frequent_in_small_cells_and_steps(void **state)
+// In cells half as large, in steps a quarter as long, and with other viscosities (the frequency itself goes from 2.7 to
+// 1.3 Hz) it is the same share of the gravitational frequency: 1.05 to 1.21. Of speed over height, the scale of viscous
+// coiling, it is 8.1 to 5.3. (At 60 Pa s, where the sheet is 3.3 cells thick above the heap, 1.42.)
+static void folds_follow_bending_and_weight(void **state)
 {
     (void)state;
-    static thread t[3];
-    double frequency[3];
+    static thread t;
+    static const struct {
+        double cells, cfl, viscosity, until;
+    } rows[] = {{6, 2, 100, 3}, {12, 2, 100, 3}, {6, 0.5, 100, 3}, {8, 2, 160, 3.2}, {8, 2, 250, 3.4}};
+    double least = 1e30, most = 0;
     if (!getenv("RHEO_LONG")) return;
-    for (int n = 0; n < 3; n++) {
-        t[n] = make(2, 15, n == 1 ? 12 : 6);
-        if (n == 2) t[n].cfl = 0.5;
-        t[n].from = 1;
-        pour(&t[n], 3);
-        frequency[n] = tell("sheet", &t[n]).frequency;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        t = make(2, 15, rows[n].cells);
+        t.cfl = rows[n].cfl;
+        t.viscosity = rows[n].viscosity;
+        t.from = 1;
+        pour(&t, rows[n].until);
+        double share = tell("sheet", &t).frequency / gravitational(&t);
+        least = fmin(least, share), most = fmax(most, share);
     }
-    for (int n = 1; n < 3; n++) assert_float_equal(frequency[n] / frequency[0], 1, 0.3);
+    assert_true(most < 1.3 * least);  // 15 % to both sides
 }
 
 static void a_thread_coils(void **state)
@@ -236,7 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_sheet_stays_straight),
         cmocka_unit_test(a_long_sheet_folds),
-        cmocka_unit_test(folds_are_as_frequent_in_small_cells_and_steps),
+        cmocka_unit_test(folds_follow_bending_and_weight),
         cmocka_unit_test(a_thread_coils),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

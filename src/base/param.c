@@ -79,6 +79,24 @@ rh_code rh_params_defaults(const rh_param_table *table, void *object, rh_status 
     return RH_OK;
 }
 
+bool rh_params_preset(const rh_param_table *table, const rh_param *naming, const char *name, void *object,
+                      rh_status *status)
+{
+    const rh_presets *all = naming->presets;
+    for (int i = 0; all && i < all->count; i++) {
+        if (strcmp(all->items[i].name, name) != 0) continue;
+        for (int k = 0; k < RH_PRESET_VALUES && all->rows[k]; k++) {
+            const rh_param *found = rh_params_find(table, all->rows[k]);
+            if (!found || !all->items[i].values[k]) continue;
+            rh_param row = *found;
+            row.initial = all->items[i].values[k];
+            set_default(table, &row, (char *)object + row.offset, status);
+        }
+        return true;
+    }
+    return false;
+}
+
 static void free_list(const rh_param_table *table, rh_list *list)
 {
     for (int i = 0; i < list->count; i++) rh_params_free(table, (char *)list->items + (size_t)i * table->size);

@@ -52,6 +52,21 @@ typedef struct rh_variant {
 
 struct rh_param_table;
 
+// Values that go together by a name (honey: density, viscosity, surface tension). A CHOICE row whose choices are "none"
+// and then these, in order, names one. Rows of the table that are given themselves keep what was given.
+enum { RH_PRESET_VALUES = 4 };
+typedef struct rh_preset {
+    const char *name;
+    const char *values[RH_PRESET_VALUES];  // in the order of rh_presets.rows, written as in a scene file; NULL = none:
+                                           // the row keeps its default
+    const char *note;                      // what the manual says of it
+} rh_preset;
+typedef struct rh_presets {
+    const char *rows[RH_PRESET_VALUES];  // that get the values; NULL after the last
+    const rh_preset *items;
+    int count;
+} rh_presets;
+
 typedef struct rh_param {
     const char *name;
     rh_param_type type;
@@ -61,6 +76,7 @@ typedef struct rh_param {
                                  // be left out unless `required`)
     double min, max;             // inclusive; for FLOAT, INT and each component of VEC3; both 0 = no limit
     const char *const *choices;  // NULL-terminated, CHOICE only
+    const rh_presets *presets;   // CHOICE only; NULL = its choices stand for nothing else
     const struct rh_param_table *table;  // TABLE, OPTIONAL and LIST
     const struct rh_param_table *const
         *variants;  // NULL-terminated; VARIANT: each alternative's table->name is its key
@@ -87,6 +103,9 @@ typedef struct rh_param_table {
 
 // Fills a struct with the table's defaults (lists empty, variants none, texts NULL or the default text).
 rh_code rh_params_defaults(const rh_param_table *table, void *object, rh_status *status);
+// Sets the rows that the preset of that name has values for; false when `row` has none of that name.
+bool rh_params_preset(const rh_param_table *table, const rh_param *row, const char *name, void *object,
+                      rh_status *status);
 // Gives back everything the struct owns (texts, lists, variants), recursively. The struct itself is the caller's.
 void rh_params_free(const rh_param_table *table, void *object);
 // Row by name, or NULL; by the name it had before.

@@ -197,6 +197,45 @@ static void add_markdown_row(manual *m, const rh_param *row)
     rh_text_add(&m->text, "` |\n");
 }
 
+// The names that stand for several values, and these values.
+static void add_markdown_presets(manual *m, const rh_param_table *table, const rh_param *row)
+{
+    const rh_presets *all = row->presets;
+    rh_text_add(&m->text, "\nValues of `%s`:\n\n| %s |", row->name, row->name);
+    for (int k = 0; k < RH_PRESET_VALUES && all->rows[k]; k++)
+        rh_text_add(&m->text, " %s (%s) |", all->rows[k], rh_params_find(table, all->rows[k])->unit);
+    rh_text_add(&m->text, " |\n|---|");
+    for (int k = 0; k < RH_PRESET_VALUES && all->rows[k]; k++) rh_text_add(&m->text, "---|");
+    rh_text_add(&m->text, "---|\n");
+    for (int i = 0; i < all->count; i++) {
+        rh_text_add(&m->text, "| `%s` |", all->items[i].name);
+        for (int k = 0; k < RH_PRESET_VALUES && all->rows[k]; k++)
+            rh_text_add(&m->text, " %s |", all->items[i].values[k] ? all->items[i].values[k] : "");
+        rh_text_add(&m->text, " %s |\n", all->items[i].note);
+    }
+}
+
+static void add_presets(manual *m, const rh_param *row)
+{
+    enum { NAME = 15 };
+    const rh_presets *all = row->presets;
+    int indent = 2 + NAME;
+    rh_text_add(&m->text, "\nValues of %s:\n\n  %-*s", row->name, NAME, "");
+    for (int k = 0; k < RH_PRESET_VALUES && all->rows[k]; k++) {
+        rh_text_add(&m->text, "%s  ", all->rows[k]);
+        indent += (int)strlen(all->rows[k]) + 2;
+    }
+    rh_text_add(&m->text, "\n");
+    for (int i = 0; i < all->count; i++) {
+        rh_text_add(&m->text, "  %-*s", NAME, all->items[i].name);
+        for (int k = 0; k < RH_PRESET_VALUES && all->rows[k]; k++)
+            rh_text_add(&m->text, "%-*s", (int)strlen(all->rows[k]) + 2,
+                        all->items[i].values[k] ? all->items[i].values[k] : "-");
+        rh_text_wrap(&m->text, all->items[i].note, indent, WIDTH);
+        rh_text_add(&m->text, "\n");
+    }
+}
+
 static void add_topic(manual *m, const topic *t)
 {
     const rh_param_table *table = t->table;
@@ -216,6 +255,11 @@ static void add_topic(manual *m, const topic *t)
     for (int i = 0; i < table->count; i++) {
         if (m->markdown) add_markdown_row(m, &table->rows[i]);
         else add_row(m, &table->rows[i], indent);
+    }
+    for (int i = 0; i < table->count; i++) {
+        if (!table->rows[i].presets) continue;
+        if (m->markdown) add_markdown_presets(m, table, &table->rows[i]);
+        else add_presets(m, &table->rows[i]);
     }
 }
 

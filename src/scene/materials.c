@@ -112,6 +112,18 @@ const rh_material_params *rh_scene_material(const rh_scene *scene, int index)
     return scene->materials.count ? (const rh_material_params *)scene->materials.items + index : &scene->sole;
 }
 
+// The method whose key `substance`, or another that stands for several values, has this name.
+static const rh_param_table *method_with_preset(const char *name, const rh_param **row)
+{
+    for (int i = 0; rh_physics_tables[i]; i++)
+        for (int k = 0; k < rh_physics_tables[i]->count; k++) {
+            *row = &rh_physics_tables[i]->rows[k];
+            for (int n = 0; (*row)->presets && n < (*row)->presets->count; n++)
+                if (strcmp((*row)->presets->items[n].name, name) == 0) return rh_physics_tables[i];
+        }
+    return NULL;
+}
+
 rh_code rh_scene_find_material(const rh_scene *scene, const char *name, int *index, rh_status *status)
 {
     const char *names[RH_MAX_MATERIALS];
@@ -123,6 +135,12 @@ rh_code rh_scene_find_material(const rh_scene *scene, const char *name, int *ind
         names[i] = rh_scene_material(scene, i)->name;
         if (strcmp(names[i], name) == 0) return *index = i, RH_OK;
     }
+    const rh_param *row;
+    const rh_param_table *table = method_with_preset(name, &row);
+    if (table)
+        return rh_fail(status, RH_USER,
+                       "unknown material '%.60s'; it is a %s, of a material with physics: {%s: {%s: %s}}", name,
+                       row->name, table->name, row->name, name);
     return rh_fail(status, RH_USER, "unknown material '%.60s'; %s", name,
                    rh_words_suggest(name, names, count, hint, sizeof hint));
 }
@@ -194,6 +212,32 @@ static bool shares_solids(const rh_scene *scene)
     return any;
 }
 
+// A body or an emitter with a viscosity of its own: the particles of its material carry theirs.
+static rh_code let_viscosity_vary(const rh_scene *scene, int material, rh_scene_words item, rh_status *status)
+{
+    const rh_variant *physics = &rh_scene_material(scene, material)->physics;
+    const rh_param_table *table = rh_physics_tables[physics->kind];
+    const rh_param *row = rh_params_find(table, "viscosity_varies");
+    if (!row) return rh_fail(status, RH_USER, "%s: has a viscosity, but '%s' knows none", item.text, table->name);
+    *(bool *)((char *)physics->value + row->offset) = true;
+    return RH_OK;
+}
+
+static rh_code find_viscosities(const rh_scene *scene, rh_status *status)
+{
+    const rh_body_params *b = scene->bodies.items;
+    const rh_emitter_params *e = scene->emitters.items;
+    for (int i = 0; i < scene->bodies.count; i++)
+        if (b[i].viscosity > 0)
+            RH_TRY(let_viscosity_vary(scene, b[i].material_index, rh_scene_item(scene, "body", i, &b[i], b[i].name),
+                                      status));
+    for (int i = 0; i < scene->emitters.count; i++)
+        if (e[i].viscosity > 0)
+            RH_TRY(let_viscosity_vary(scene, e[i].material_index, rh_scene_item(scene, "emitter", i, &e[i], e[i].name),
+                                      status));
+    return RH_OK;
+}
+
 rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
 {
     if (!scene->materials.count)  // nobody writes through it
@@ -211,6 +255,7 @@ rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
     for (int i = 0; i < scene->sinks.count; i++)
         if (!sinks[i].material) sinks[i].material_index = -1;
     RH_TRY(find_exchanges(scene, status));
+    RH_TRY(find_viscosities(scene, status));
     rh_material_params *all = scene->materials.items;
     for (int i = 0; i < scene->materials.count; i++)
         all[i].steps_together = all[i].steps == RH_STEPS_SHARED || shares_solids(scene) ||

@@ -469,6 +469,17 @@ static rh_code run_check(reader *r, const rh_param_table *table, const rh_yaml_n
     return RH_OK;
 }
 
+// Values of the preset that the block names; what the block says itself is read after them. An unknown name is told
+// where the row is read.
+static void take_preset(reader *r, const rh_param_table *table, const rh_yaml_node *node, void *object)
+{
+    for (int i = 0; i < table->count; i++) {
+        const rh_param *row = &table->rows[i];
+        const rh_yaml_node *name = row->presets ? rh_yaml_find(node, row->name) : NULL;
+        if (name && name->kind == RH_YAML_SCALAR) rh_params_preset(table, row, name->text, object, r->status);
+    }
+}
+
 // The struct holds its defaults already.
 static rh_code read_block(reader *r, const rh_param_table *table, const rh_yaml_node *node, void *object)
 {
@@ -477,6 +488,7 @@ static rh_code read_block(reader *r, const rh_param_table *table, const rh_yaml_
         return wrong_type(r, &row, node);
     }
     int before = r->problems;
+    take_preset(r, table, node, object);
     RH_TRY(read_items(r, table, node, object));
     RH_TRY(check_missing(r, table, node, node));
     // Rules between fields make sense only when every field is what it should be.

@@ -33,6 +33,7 @@ typedef struct rh_body_params {
     rh_variant shape;
     rh_dvec3 velocity;          // m/s
     rh_dvec3 angular_velocity;  // rad/s about the centre of the shape's bounds
+    double viscosity;           // Pa s, of its particles; 0 = the liquid's
     int material_index;         // found when the scene was read
 } rh_body_params;
 
@@ -60,6 +61,7 @@ typedef struct rh_emitter_params {
     rh_variant shape;
     rh_dvec3 velocity;   // m/s
     double rate;         // share of the full flow, 0..1
+    double viscosity;    // Pa s, of its particles; 0 = the liquid's
     bool follow;         // the velocity turns and travels with the motion
     rh_list keys;        // of rh_emitter_key, times increasing; instead of velocity and rate
     double start, stop;  // s, simulated time

@@ -201,12 +201,22 @@ static rh_code fill_body(const rh_seeder *s, int b, receiver *to, rh_seeded *out
     return rh_seed_region(s, &region, &bounds, to ? receive : NULL, to, out, status);
 }
 
+// Particles from `first` on get the viscosity of the body or emitter that they come from.
+static void set_viscosity(rh_points *points, int64_t first, double viscosity)
+{
+    if (!(viscosity > 0) || first >= points->count) return;
+    float *of = rh_points_data(points, "viscosity", RH_POINT_F32);
+    for (int64_t i = first; i < points->count; i++) of[i] = (float)viscosity;
+}
+
 static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *status)
 {
     const rh_body_params *body = (const rh_body_params *)s->geometry->scene->bodies.items + b;
     receiver to = {s, points, b};
     rh_seeded filled;
+    int64_t before = points->count;
     RH_TRY(fill_body(s, b, &to, &filled, status));
+    set_viscosity(points, before, body->viscosity);
     if (filled.count > 0) return RH_OK;
     return rh_fail(status, RH_USER,
                    "%s: no particle fits into it: it is smaller than a cell, outside of its container, or covered by a "
@@ -456,6 +466,7 @@ rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *st
         else if (moves) RH_TRY(emit_flow(seeder, n, last, until, time, points, status));
         else RH_TRY(rh_emitter_flow_emit(seeder, n, last, until, time, points, status));
         if (!still) rh_emitter_set_velocities(p, &seeder->geometry->emitters[n], time, points, before);
+        set_viscosity(points, before, p->viscosity);
         seeder->emitted_until[n] = until;
     }
     return RH_OK;

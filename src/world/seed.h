@@ -49,7 +49,8 @@ void rh_seeder_free(rh_seeder *seeder);
 bool rh_seeder_pours(const rh_seeder *seeder, int n);
 bool rh_seeder_fills(const rh_seeder *seeder, int n);  // the same of body n
 
-// Fills all bodies. Points need P, v, id and, when the scene says so, rest. RH_USER when a body has no end or no
+// Fills all bodies. Points need P, v, id and, when the scene says so, rest; viscosity, where a body or emitter has one
+// of its own. RH_USER when a body has no end or no
 // particle fits into it.
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status);
 // Counts without making them: of one body, or of all.

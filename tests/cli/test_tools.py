@@ -110,7 +110,8 @@ class Meshes(Planted):
         return path.read_bytes(), vertices, [tuple(int(i) - 1 for i in r[1:]) for r in rows if r[0] == "f"]
 
     def test_closed_and_outward(self):
-        volumes = {"torus-knot": 0.0066, "sphere": 0.52, "cone": 0.26, "city": 4.2e5, "terrain": 2545, "hourglass": 0.0669, "rabbit": 0.1089}
+        volumes = {"torus-knot": 0.0066, "sphere": 0.52, "cone": 0.26, "city": 4.2e5, "terrain": 2545, "hourglass": 0.0669, "rabbit": 0.1089,
+                   "gear": 0.1455, "dipper": 0.01105, "strawberry": 0.0423, "sieve": 0.045, "tumbler": 0.0958}
         for kind, expected in volumes.items():
             _, v, faces = self.make(kind)
             edges = [(f[i], f[(i + 1) % 3]) for f in faces for i in range(3)]

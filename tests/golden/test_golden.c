@@ -91,6 +91,14 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.05\nframes: {last: 4}\nphysics: {liquid: {viscosity: 300, viscosity_varies: true}}\n" WATER TANK
          DYNAMIC,
      0},
+    {"thick_mixed",
+     "rheo: 1\ndimension: 2\ncell: 0.02\nframes: {last: 9}\nphysics: {liquid: {substance: honey}}\n"
+     "bodies:\n - {viscosity: 300, shape: {box: {min: [0, 0, 0], max: [0.3, 0.3, 0.4]}}}\n"
+     " - {shape: {box: {min: [0.3, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
+     "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
+     "emitters:\n - {viscosity: 2, velocity: [0.5, -1, 0], shape: {sphere: {center: [0.5, 0.6, 0.2], radius: "
+     "0.08}}}\n",
+     0},
     {"splash_dam",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {}}\n" WATER TANK
      " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",

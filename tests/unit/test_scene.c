@@ -192,6 +192,8 @@ static void test_examples(void **state)
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes") >= 9);
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/expressions") >= 5);
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/small") >= 5);
+    assert_int_equal(check_folder(RHEO_SOURCE_DIR "/scenes/thick"),
+                     check_folder(RHEO_SOURCE_DIR "/scenes/thick/small"));
     // Every full-size scene of the splash method has its small twin.
     int full = check_folder(RHEO_SOURCE_DIR "/scenes/splash"),
         twins = check_folder(RHEO_SOURCE_DIR "/scenes/splash/small");
@@ -239,6 +241,51 @@ static void test_memory_failures(void **state)
     assert_true(failures > 20);
 }
 
+// --- substances ------------------------------------------------------------------------------------------------------
+
+static const rh_liquid_params *liquid_of(const rh_scene *scene) { return scene->physics.value; }
+
+static void read_back(const rh_scene *scene, rh_scene *again)
+{
+    rh_status status = {0};
+    char *text = rh_scene_print(scene, &status);
+    assert_non_null(text);
+    load_good(text, again);
+    rh_free(text);
+}
+
+// Each name is a choice, in the order of the table, and brings its values; those that the scene gives stay, wherever
+// they stand; written back the scene is the same.
+static void test_substances(void **state)
+{
+    (void)state;
+    rh_scene scene, again;
+    rh_status status;
+    for (int i = 0; i < rh_substances.count; i++) {
+        const rh_preset *one = &rh_substances.items[i];
+        char set[96];
+        snprintf(set, sizeof set, "physics.liquid.substance=%s", one->name);
+        const char *sets[] = {set};
+        assert_int_equal(load_small(sets, 1, &scene, &status), RH_OK);
+        assert_int_equal(liquid_of(&scene)->substance, i + 1);
+        assert_true(liquid_of(&scene)->flow.density == strtod(one->values[0], NULL));
+        assert_true(liquid_of(&scene)->flow.viscosity == strtod(one->values[1], NULL));
+        assert_true(liquid_of(&scene)->flow.surface_tension == (one->values[2] ? strtod(one->values[2], NULL) : 0));
+        rh_scene_free(&scene);
+    }
+    assert_null(rh_substance_names[rh_substances.count + 1]);
+    const char *sets[] = {"physics.liquid.viscosity=12", "physics.liquid.substance=lava"};
+    assert_int_equal(load_small(sets, 2, &scene, &status), RH_OK);
+    assert_true(liquid_of(&scene)->flow.viscosity == 12);
+    assert_true(liquid_of(&scene)->flow.density == 2750);
+    read_back(&scene, &again);
+    assert_true(again.hash == scene.hash);
+    assert_true(liquid_of(&again)->flow.viscosity == 12);
+    rh_scene_free(&again);
+    rh_scene_free(&scene);
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_large_inputs),    cmocka_unit_test(test_eight_problems),
         cmocka_unit_test(test_shared_mistakes), cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_examples),        cmocka_unit_test(test_memory_failures),
+        cmocka_unit_test(test_substances),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed ? failed : rh_memory_bytes() != 0;

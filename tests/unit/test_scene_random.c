@@ -279,6 +279,29 @@ static void fit_materials(rh_scene *scene)
     scene->exchanges = (rh_list){0};
 }
 
+// A viscosity is for bodies and emitters of a method that knows it, whose particles then carry theirs (bodies and
+// emitters with an odd number are of the last material, the others of the first: fit_materials).
+static double fitting_viscosity(rh_scene *scene, int item, double viscosity)
+{
+    rh_material_params *materials = scene->materials.items;
+    rh_variant *physics = !scene->materials.count ? &scene->physics
+                                                  : &materials[item % 2 ? scene->materials.count - 1 : 0].physics;
+    const rh_param *row = physics->value ? rh_params_find(rh_physics_tables[physics->kind], "viscosity_varies") : NULL;
+    if (!row || !(viscosity > 0)) return 0;
+    *(bool *)((char *)physics->value + row->offset) = true;
+    return viscosity;
+}
+
+static void fit_viscosities(rh_scene *scene)
+{
+    rh_body_params *bodies = scene->bodies.items;
+    rh_emitter_params *emitters = scene->emitters.items;
+    for (int i = 0; i < scene->bodies.count; i++)
+        bodies[i].viscosity = fitting_viscosity(scene, i, bodies[i].viscosity);
+    for (int i = 0; i < scene->emitters.count; i++)
+        emitters[i].viscosity = fitting_viscosity(scene, i, emitters[i].viscosity);
+}
+
 // Solids that weigh something, in scenes of one material, may be dynamic; joints, which name them, have scenes of their
 // own (tests/bad/scenes, scenes/waterwheel.yaml).
 static void fit_solids(rh_scene *scene)
@@ -311,6 +334,7 @@ static void test_random_scenes(void **state)
         fit_probes(&scene);
         fit_from(&scene);
         fit_materials(&scene);
+        fit_viscosities(&scene);
         fit_solids(&scene);
         if (rh_scene_table.check(&scene, &(const char *){NULL}, NULL) != RH_OK) {  // nothing is left to simulate
             rh_params_free(&rh_scene_table, &scene);

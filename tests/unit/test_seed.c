@@ -5,6 +5,7 @@
 #include "unit/seed_support.h"
 #include <stdlib.h>
 #include "io/mesh_file.h"
+#include "physics/liquid/liquid.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -486,6 +487,36 @@ static void what_is_poured_is_one_rod(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
+// Particles have the viscosity of the body or emitter that they come from, or 0, which stands for the liquid's.
+static void viscosity_comes_from_bodies_and_emitters(void **state)
+{
+    (void)state;
+    setting s;
+    rh_status status = {0};
+    setting_make(&s, 2, 1,
+                 HEAD "cell: 0.1\nbodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.4, 0.4, 0.4]}}}\n"
+                      " - {viscosity: 7, shape: {box: {min: [1, 0, 0], max: [1.4, 0.4, 0.4]}}}\n"
+                      "emitters:\n - {viscosity: 30, velocity: [0, -1, 0], shape: {box: {min: [3, 0, 0], max: [3.4, "
+                      "0.4, 0.4]}}}\n"
+                      " - {viscosity: 9, shape: {box: {min: [5, 0, 0], max: [5.4, 0.4, 0.4]}}}\n"
+                      " - {velocity: [0, -1, 0], shape: {box: {min: [7, 0, 0], max: [7.4, 0.4, 0.4]}}}\n");
+    assert_true(((const rh_liquid_params *)s.scene.physics.value)->flow.viscosity_varies);
+    assert_ok(rh_points_add(&s.points, "viscosity", RH_POINT_F32, &status));
+    seed(&s);
+    assert_ok(rh_emit(&s.seeder, 0, &s.points, &status));
+    assert_ok(rh_emit(&s.seeder, 0.3, &s.points, &status));
+    const float *of = rh_points_data(&s.points, "viscosity", RH_POINT_F32), expected[] = {0, 7, 30, 9, 0};
+    int64_t found[5] = {0};
+    for (int64_t i = 0; i < s.points.count; i++) {
+        int place = (int)lroundf((positions(&s)[i].x - 0.2f) / 2 + 0.3f);
+        assert_in_range(place, 0, 4);
+        assert_true(of[i] == expected[place]);
+        found[place]++;
+    }
+    for (int n = 0; n < 5; n++) assert_true(found[n] >= 512);
+    setting_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +536,7 @@ int main(void)
         cmocka_unit_test(groups_outlive_coming_and_going),
         cmocka_unit_test(bodies_rest_where_they_are),
         cmocka_unit_test(what_is_poured_is_one_rod),
+        cmocka_unit_test(viscosity_comes_from_bodies_and_emitters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

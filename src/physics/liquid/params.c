@@ -10,6 +10,9 @@ static const char *const advections[] = {"rk2", "rk3", NULL};
 
 #define AT(field) offsetof(rh_liquid_params, flow.field)
 static const rh_param rows[] = {
+    {"substance", RH_PARAM_CHOICE, offsetof(rh_liquid_params, substance), "", "none", .choices = rh_substance_names,
+     .presets = &rh_substances, .example = "honey",
+     .help = "a liquid by its name: density, viscosity and surface_tension as measured, where they are not given here"},
     {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "1000", 1e-3, 1e5,
      .help = "mass per volume; decides pressure, not motion, of a single liquid"},
     {"surface_tension", RH_PARAM_FLOAT, AT(surface_tension), "N/m", "0", 0, 100,

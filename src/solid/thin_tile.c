@@ -159,12 +159,12 @@ static float free_share(const rh_obstacles *obstacles, int which, double distanc
 }
 
 // The place where the grid treats what of the point's box is free (rh_thin_view); returns its share, 0 when it is in a
-// thin wall.
+// thin wall. `width` 0: all or nothing.
 static float view(const sides *s, double width, rh_dvec3 x, rh_dvec3 *seen)
 {
     int which;
     double distance = rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, &which);
-    float share = free_share(s->obstacles, which, distance, width, &x);
+    float share = width > 0 ? free_share(s->obstacles, which, distance, width, &x) : distance > -1e-5 * s->h;
     *seen = x;
     if (share == 0 || distance > rh_thin_reach(s->tiles->dimension, s->h)) return share;
     if (share < 1) distance = rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, NULL);
@@ -275,6 +275,7 @@ static void add_points(const sides *s, const sampling *how, const int cell[3], b
                        sums *out)
 {
     int n = how->per_axis;
+    bool sharp = how->blur && !how->smooth;  // grains: all or nothing, as in blur.c; else they do not come to rest
     float amount = 1 / (float)(s->deep ? n * n * n : n * n);
     rh_dvec3 low = rh_d3((double)(s->corner[0] + cell[0]), (double)(s->corner[1] + cell[1]),
                          (double)(s->corner[2] + cell[2]));
@@ -284,7 +285,7 @@ static void add_points(const sides *s, const sampling *how, const int cell[3], b
                                  s->h),
                  seen = x;
         if (near_others && distance_of_others(s, how, x) <= -1e-5 * s->h) continue;
-        float share = near_thin ? view(s, s->h / n, x, &seen) : 1;
+        float share = near_thin ? view(s, sharp ? 0 : s->h / n, x, &seen) : 1;
         if (share > 0) add_seen(s, how, x, seen, share * amount, out);
     }
 }

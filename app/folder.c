@@ -27,6 +27,8 @@ rh_code app_run_scene(char out[RH_PATH_MAX], const char *run, const char *instea
 {
     const char *why;
     RH_TRY(app_path(out, run, "scene.yaml", status));
+    if (rh_file_exists(run) && !app_is_folder(run))
+        return rh_fail(status, RH_USER, "%s: found a file, expected the folder of a run%s", run, instead);
     if (!rh_file_exists(out))
         return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run%s", run, instead);
     int file = rh_open_regular(out, &why);  // a pipe in a folder of somebody else's would have us wait for ever

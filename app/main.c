@@ -69,6 +69,8 @@ void app_log_plain(rh_log_level level, const char *message, void *user)
 rh_code app_scene_load(const app_arguments *arguments, const char *path, bool sets, rh_scene *scene, rh_status *status)
 {
     const rh_scene_options options = {.sandbox = arguments->sandbox};
+    if (app_is_folder(path))
+        return rh_fail(status, RH_USER, "%s: found a folder, expected a scene, a file such as scene.yaml", path);
     rh_code code = rh_scene_load_options(path, arguments->sets.items, sets ? arguments->sets.count : 0, &options, scene,
                                          status);
     // A name that leads nowhere is a mistake of who typed it, as a wrong option is.

@@ -186,7 +186,7 @@ static rh_code check_file(const app_texts *files, int i, rh_status *status)
         return rh_fail(status, RH_USER, "%s: found a folder among files, expected one run alone, or files of points",
                        path);
     if (!rh_file_exists(path))
-        return rh_fail(status, RH_IO, "%s: no such file or folder, expected a run, or points as .vdb or .ply", path);
+        return rh_fail(status, RH_USER, "%s: no such file or folder, expected a run, or points as .vdb or .ply", path);
     if (!kind_of(path))
         return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
     if (strcmp(kind_of(path), kind_of(first)))

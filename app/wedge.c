@@ -217,7 +217,11 @@ static rh_code draw_all(const wedge *w, rh_status *status)
 static rh_code choose_folder(wedge *w, rh_status *status)
 {
     const char *name = strrchr(w->arguments->operands.items[0], '/');
-    if (w->arguments->out) return app_path(w->folder, w->arguments->out, ".", status);
+    if (w->arguments->out) {
+        RH_TRY(app_path(w->folder, w->arguments->out, "", status));
+        for (size_t n = strlen(w->folder); n > 1 && w->folder[n - 1] == '/'; n--) w->folder[n - 1] = 0;
+        return RH_OK;
+    }
     name = name ? name + 1 : w->arguments->operands.items[0];
     RH_TRY(app_path(w->folder, "wedge", name, status));
     char *ending = strrchr(w->folder, '.');

@@ -298,6 +298,11 @@ void rh_bvh_free(rh_bvh *bvh)
     *bvh = (rh_bvh){0};
 }
 
+int64_t rh_bvh_bytes(const rh_bvh *bvh)
+{
+    return bvh->room * (int64_t)(sizeof *bvh->triangles + 2 * (sizeof *bvh->nodes + sizeof *bvh->expansion));
+}
+
 // --- nearest point ---------------------------------------------------------------------------------------------------
 
 static double square(rh_dvec3 a) { return rh_d3_dot(a, a); }

@@ -41,6 +41,7 @@ rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_
 // nothing.
 void rh_bvh_rebuild(rh_bvh *bvh, int64_t count);
 void rh_bvh_free(rh_bvh *bvh);
+int64_t rh_bvh_bytes(const rh_bvh *bvh);
 
 // Square of the distance (m^2) to the nearest triangle. *hint names a triangle to try first (a good one saves most of
 // the work) and receives the nearest. Distances above 16 times `tolerance` (m) may come out too long by up to

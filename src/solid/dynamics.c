@@ -688,6 +688,11 @@ static rh_code get_interval(rh_dynamics *dynamics, const rh_store *from, rh_stat
                                 (size_t)dynamics->materials * count * SQUARE * sizeof *dynamics->added, status));
     RH_TRY(rh_store_get_exactly(from, "entered", dynamics->entered, count * PARTS * sizeof(double), status));
     RH_TRY(rh_store_get_exactly(from, "turning", dynamics->turning, count * sizeof *dynamics->turning, status));
+    bool finite = isfinite(now.from) && isfinite(now.span) && isfinite(now.last_span);
+    for (size_t i = 0; i < (size_t)dynamics->materials * count * SQUARE; i++)
+        finite = finite && isfinite(dynamics->added[i]);
+    for (size_t i = 0; i < count * PARTS; i++) finite = finite && isfinite(dynamics->entered[i]);
+    if (!finite) return rh_fail(status, RH_IO, "the interval of dynamic solids has numbers that are not finite");
     dynamics->from = now.from;
     dynamics->span = now.span;
     dynamics->last_span = now.last_span;
@@ -695,6 +700,17 @@ static rh_code get_interval(rh_dynamics *dynamics, const rh_store *from, rh_stat
     dynamics->left_touched = now.touched != 0;
     dynamics->left_paid = now.paid != 0;
     return RH_OK;
+}
+
+// A file may say anything: what is not finite, or no turn, must not become a pose.
+static bool is_sound(const state *s)
+{
+    double turn2 = 0;
+    bool finite = true;
+    const double *all = (const double *)s;
+    for (size_t i = 0; i < sizeof *s / sizeof *all; i++) finite = finite && isfinite(all[i]);
+    for (int k = 0; k < 4; k++) turn2 += s->turn[k] * s->turn[k];
+    return finite && fabs(turn2 - 1) < 1e-3;
 }
 
 rh_code rh_dynamics_put(const rh_dynamics *dynamics, const rh_store *to, rh_status *status)
@@ -718,6 +734,8 @@ rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *
         rh_dynamic_solid *to = &dynamics->items[n];
         name_of(to, name);
         RH_TRY(rh_store_get_exactly(from, name, &s, sizeof s, status));
+        if (!is_sound(&s))
+            return rh_fail(status, RH_IO, "%s has a pose or velocity that is no finite number, or no turn", name);
         to->position = s.position;
         to->linear = s.linear;
         to->spin = s.spin;

@@ -43,6 +43,8 @@ rh_code rh_mesh_inspect(const rh_mesh *mesh, rh_mesh_report *report, rh_status *
 // sign comes from the generalised winding number, so holes and flipped faces do not turn space inside out (A. Jacobson,
 // L. Kavan, O. Sorkine-Hornung, "Robust inside-outside segmentation using generalized winding numbers", ACM TOG 32(4),
 // 2013). A hole is closed by a lid where the winding number is 1/2, and distances are taken to the lid as well.
+//
+// Samples are taken when they are first asked for, by any thread; whoever asks first, the values are the same.
 typedef struct rh_mesh_sdf rh_mesh_sdf;
 
 // `spacing` is the sample distance in metres (half the simulation cell is a good choice). Outside the sampled box the

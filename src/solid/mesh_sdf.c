@@ -5,6 +5,11 @@
 // the surface); the sign says on which side of winding number 1/2 it lies. Work is done in blocks of 8^3 samples that
 // write only their own.
 //
+// Blocks are sampled when somebody first asks for a distance in them: a run, and `rheo check` the more, looks at a
+// part of a large mesh only, and a mesh that moves is looked at near the liquid only. What a block holds depends on the
+// mesh alone, so it does not matter who asks first. Holes need all blocks at once (below), and where the triangles
+// would take more memory than the samples, all are made at the start and the triangles let go.
+//
 // Orientation is repaired first (rh_mesh_orient). For a closed mesh the winding number then changes only across the
 // surface, so along a row the sign carries over wherever the distances of two neighbours rule out a crossing, and a
 // block far from the surface needs one winding number. With holes, the winding number changes smoothly across each
@@ -14,6 +19,8 @@
 // The magnitude of the winding number is used: a mesh turned inside out winds -1 times.
 #include "solid/mesh.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "base/memory.h"
 #include "solid/bvh.h"
@@ -31,19 +38,17 @@ struct rh_mesh_sdf {
     int64_t size[3];
     rh_dvec3 origin;  // of sample (0, 0, 0)
     double spacing;
+    int64_t blocks[3];
+    atomic_uchar *state;  // owned, one a block: EMPTY, BUSY or SAMPLED, and WHOLE with all blocks that its cells touch
+    int64_t state_room;
     rh_dbox bounds;  // of the triangles
-    rh_bvh tree;     // of a thin mesh, or one that moves: its triangles
+    rh_bvh tree;     // its triangles, where they are kept: of a mesh that is thin, or moves, or has blocks to sample
     bool exact;      // of a thin mesh: near the surface distances are taken from the triangles
     bool closed;     // has no holes
     double half;     // m: half the thickness of a sheet; 0 for what has an inside
 };
 
-typedef struct builder {
-    rh_mesh_sdf *sdf;
-    rh_bvh bvh, lids;  // lids: points on the surfaces that close holes
-    bool closed;
-    int64_t blocks[3];
-} builder;
+enum { EMPTY, BUSY, SAMPLED, WHOLE };
 
 // --- set-up ----------------------------------------------------------------------------------------------------------
 
@@ -157,22 +162,20 @@ typedef struct block {
     int64_t low[3], high[3];  // samples low <= s < high
 } block;
 
-static block block_at(const builder *b, int64_t index)
+static block block_at(const rh_mesh_sdf *sdf, int64_t index)
 {
-    int64_t place[3] = {index % b->blocks[0], index / b->blocks[0] % b->blocks[1], index / b->blocks[0] / b->blocks[1]};
+    const int64_t *n = sdf->blocks, place[3] = {index % n[0], index / n[0] % n[1], index / n[0] / n[1]};
     block out;
     for (int k = 0; k < 3; k++) {
         out.low[k] = place[k] * BLOCK;
-        out.high[k] = out.low[k] + BLOCK < b->sdf->size[k] ? out.low[k] + BLOCK : b->sdf->size[k];
+        out.high[k] = out.low[k] + BLOCK < sdf->size[k] ? out.low[k] + BLOCK : sdf->size[k];
     }
     return out;
 }
 
-static int64_t block_count(const builder *b) { return b->blocks[0] * b->blocks[1] * b->blocks[2]; }
+static int64_t block_count(const rh_mesh_sdf *sdf) { return sdf->blocks[0] * sdf->blocks[1] * sdf->blocks[2]; }
 
 static bool winds_around(const rh_bvh *bvh, rh_dvec3 point) { return fabs(rh_bvh_winding(bvh, point)) >= 0.5; }
-
-static bool is_inside(const builder *b, rh_dvec3 point) { return winds_around(&b->bvh, point); }
 
 typedef enum side { OUTSIDE, INSIDE, MIXED } side;
 
@@ -180,42 +183,97 @@ typedef enum side { OUTSIDE, INSIDE, MIXED } side;
 // once oriented, between 0 and 1 for simple meshes. By Harnack's inequality a positive harmonic function in a ball of
 // radius D grows by at most (1 + s)/(1 - s)^2 = 6 within the share s = 1/2 of it, so a centre value below 1/2/6 = 0.083
 // cannot reach 1/2; likewise 1 - w. The tree's winding numbers are right to about 0.03, hence 0.05 below.
-static side side_of_block(const builder *b, const block *k)
+static side side_of_block(const rh_mesh_sdf *sdf, const block *k)
 {
-    rh_dvec3 low = sample_place(b->sdf, k->low[0], k->low[1], k->low[2]);
-    rh_dvec3 high = sample_place(b->sdf, k->high[0] - 1, k->high[1] - 1, k->high[2] - 1);
+    rh_dvec3 low = sample_place(sdf, k->low[0], k->low[1], k->low[2]);
+    rh_dvec3 high = sample_place(sdf, k->high[0] - 1, k->high[1] - 1, k->high[2] - 1);
     rh_dvec3 middle = rh_d3_scale(rh_d3_add(low, high), 0.5);
     double radius = 0.5 * rh_d3_length(rh_d3_sub(high, low));
     int32_t hint = -1;
-    double distance = sqrt(rh_bvh_distance2(&b->bvh, middle, 0, &hint));
-    if (distance <= (b->closed ? 1.001 : 2) * radius) return MIXED;
-    double w = fabs(rh_bvh_winding(&b->bvh, middle));
-    if (!b->closed && w > 0.05 && fabs(w - 1) > 0.05) return MIXED;
+    double distance = sqrt(rh_bvh_distance2(&sdf->tree, middle, 0, &hint));
+    if (distance <= (sdf->closed ? 1.001 : 2) * radius) return MIXED;
+    double w = fabs(rh_bvh_winding(&sdf->tree, middle));
+    if (!sdf->closed && w > 0.05 && fabs(w - 1) > 0.05) return MIXED;
     return w >= 0.5 ? INSIDE : OUTSIDE;
 }
 
-static void fill_row(const builder *b, const block *k, int64_t y, int64_t z, side known, int32_t *hint)
+// Whether a sample of a block that the surface goes through is inside. Of a closed mesh, a neighbour in the block that
+// was sampled before knows, unless the surface may lie between them; the winding number costs ten times as much.
+static bool is_inside(const rh_mesh_sdf *sdf, const block *k, const int64_t at[3], rh_dvec3 p, double distance)
 {
-    const rh_mesh_sdf *sdf = b->sdf;
-    bool inside = known == INSIDE;
-    double before = 0;
+    for (int axis = 0; axis < 3 && sdf->closed; axis++) {
+        if (at[axis] == k->low[axis]) continue;
+        int64_t before[3] = {at[0], at[1], at[2]};
+        before[axis]--;
+        float value = sdf->values[index_of(sdf, before[0], before[1], before[2])];
+        if (fabs((double)value) + distance > 1.001 * sdf->spacing) return value < 0;
+    }
+    return winds_around(&sdf->tree, p);
+}
+
+static void fill_row(const rh_mesh_sdf *sdf, const block *k, int64_t y, int64_t z, side known, int32_t *hint)
+{
     for (int64_t x = k->low[0]; x < k->high[0]; x++) {
         rh_dvec3 p = sample_place(sdf, x, y, z);
-        double distance = sqrt(rh_bvh_distance2(&b->bvh, p, tolerance * sdf->spacing, hint)) - sdf->half;
-        bool carries = b->closed && x > k->low[0] && before + distance > 1.001 * sdf->spacing;
-        if (known == MIXED && !carries) inside = is_inside(b, p);
+        double distance = sqrt(rh_bvh_distance2(&sdf->tree, p, tolerance * sdf->spacing, hint)) - sdf->half;
+        const int64_t at[3] = {x, y, z};
+        bool inside = known == MIXED ? is_inside(sdf, k, at, p, distance) : known == INSIDE;
         sdf->values[index_of(sdf, x, y, z)] = (float)(inside ? -distance : distance);
-        before = distance;
     }
 }
 
-static void fill_block(const builder *b, int64_t index)
+static void fill_block(const rh_mesh_sdf *sdf, int64_t index)
 {
-    block k = block_at(b, index);
-    side known = b->sdf->half > 0 ? OUTSIDE : side_of_block(b, &k);
+    block k = block_at(sdf, index);
+    side known = sdf->half > 0 ? OUTSIDE : side_of_block(sdf, &k);
     int32_t hint = -1;
     for (int64_t z = k.low[2]; z < k.high[2]; z++)
-        for (int64_t y = k.low[1]; y < k.high[1]; y++) fill_row(b, &k, y, z, known, &hint);
+        for (int64_t y = k.low[1]; y < k.high[1]; y++) fill_row(sdf, &k, y, z, known, &hint);
+}
+
+// --- on demand -------------------------------------------------------------------------------------------------------
+
+// One thread samples a block; whoever else needs it waits, which is rare and short.
+static void sample_block(const rh_mesh_sdf *sdf, int64_t index)
+{
+    unsigned char found = EMPTY;
+    if (atomic_compare_exchange_strong(&sdf->state[index], &found, BUSY)) {
+        fill_block(sdf, index);
+        atomic_store_explicit(&sdf->state[index], SAMPLED, memory_order_release);
+        return;
+    }
+    while (atomic_load_explicit(&sdf->state[index], memory_order_acquire) == BUSY) sched_yield();
+}
+
+// The cells of a block have corners in the blocks after it as well.
+static void sample_around(const rh_mesh_sdf *sdf, int64_t index)
+{
+    const int64_t *n = sdf->blocks, place[3] = {index % n[0], index / n[0] % n[1], index / n[0] / n[1]};
+    for (int c = 0; c < 8; c++) {
+        int64_t at[3];
+        bool there = true;
+        for (int k = 0; k < 3; k++) {
+            at[k] = place[k] + (c >> k & 1);
+            there = there && at[k] < n[k];
+        }
+        if (there) sample_block(sdf, (at[2] * n[1] + at[1]) * n[0] + at[0]);
+    }
+    atomic_store_explicit(&sdf->state[index], WHOLE, memory_order_release);
+}
+
+// Before the samples at the corners of a cell are read.
+static void need_cell(const rh_mesh_sdf *sdf, int64_t i, int64_t j, int64_t k)
+{
+    int64_t index = (k / BLOCK * sdf->blocks[1] + j / BLOCK) * sdf->blocks[0] + i / BLOCK;
+    if (atomic_load_explicit(&sdf->state[index], memory_order_acquire) != WHOLE) sample_around(sdf, index);
+}
+
+static void sample_all(rh_mesh_sdf *sdf)
+{
+    int64_t blocks = block_count(sdf);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t i = 0; i < blocks; i++) fill_block(sdf, i);
+    for (int64_t i = 0; i < blocks; i++) atomic_init(&sdf->state[i], WHOLE);
 }
 
 // --- lids over holes -------------------------------------------------------------------------------------------------
@@ -234,21 +292,20 @@ static bool crosses_lid(const rh_mesh_sdf *sdf, crossing c)
     return (a < 0) != (b < 0) && fabs((double)a) + fabs((double)b) > 1.001 * sdf->spacing;
 }
 
-static rh_vec3 lid_point(const builder *b, crossing c)
+static rh_vec3 lid_point(const rh_mesh_sdf *sdf, crossing c)
 {
     int64_t next[3] = {c.i, c.j, c.k};
     next[c.axis]++;
-    rh_dvec3 p = sample_place(b->sdf, c.i, c.j, c.k), q = sample_place(b->sdf, next[0], next[1], next[2]);
-    double wp = fabs(rh_bvh_winding(&b->bvh, p)), wq = fabs(rh_bvh_winding(&b->bvh, q));
+    rh_dvec3 p = sample_place(sdf, c.i, c.j, c.k), q = sample_place(sdf, next[0], next[1], next[2]);
+    double wp = fabs(rh_bvh_winding(&sdf->tree, p)), wq = fabs(rh_bvh_winding(&sdf->tree, q));
     double t = fabs(wq - wp) > 0 ? (0.5 - wp) / (wq - wp) : 0.5;
     t = t < 0 ? 0 : t > 1 ? 1 : t;
     return rh_v3_from(rh_d3_add(p, rh_d3_scale(rh_d3_sub(q, p), t)));
 }
 
 // Counts the points on lids and stores them when `points` is given.
-static int64_t visit_lids(const builder *b, rh_bvh_triangle *points)
+static int64_t visit_lids(const rh_mesh_sdf *sdf, rh_bvh_triangle *points)
 {
-    const rh_mesh_sdf *sdf = b->sdf;
     int64_t count = 0;
     for (int64_t k = 0; k < sdf->size[2]; k++)
         for (int64_t j = 0; j < sdf->size[1]; j++)
@@ -257,7 +314,7 @@ static int64_t visit_lids(const builder *b, rh_bvh_triangle *points)
                     crossing c = {i, j, k, axis};
                     if (!crosses_lid(sdf, c)) continue;
                     if (points) {
-                        rh_vec3 at = lid_point(b, c);
+                        rh_vec3 at = lid_point(sdf, c);
                         points[count] = (rh_bvh_triangle){{at, at, at}, 0};
                     }
                     count++;
@@ -265,64 +322,74 @@ static int64_t visit_lids(const builder *b, rh_bvh_triangle *points)
     return count;
 }
 
-static void shorten_to_lids(const builder *b, int64_t index)
+static void shorten_to_lids(const rh_mesh_sdf *sdf, const rh_bvh *lids, int64_t index)
 {
-    block k = block_at(b, index);
-    const rh_mesh_sdf *sdf = b->sdf;
+    block k = block_at(sdf, index);
     int32_t hint = -1;
     for (int64_t z = k.low[2]; z < k.high[2]; z++)
         for (int64_t y = k.low[1]; y < k.high[1]; y++)
             for (int64_t x = k.low[0]; x < k.high[0]; x++) {
-                double to_lid = sqrt(rh_bvh_distance2(&b->lids, sample_place(sdf, x, y, z), 0, &hint));
+                double to_lid = sqrt(rh_bvh_distance2(lids, sample_place(sdf, x, y, z), 0, &hint));
                 float *value = &sdf->values[index_of(sdf, x, y, z)];
                 if (to_lid < fabs((double)*value)) *value = (float)copysign(to_lid, *value);
             }
 }
 
-static rh_code close_holes(builder *b, rh_status *status)
+static rh_code close_holes(rh_mesh_sdf *sdf, rh_status *status)
 {
-    int64_t count = visit_lids(b, NULL);
+    int64_t count = visit_lids(sdf, NULL), blocks = block_count(sdf);
+    rh_bvh lids;
     if (count == 0) return RH_OK;
     rh_bvh_triangle *points = rh_alloc((size_t)count * sizeof *points, "mesh.lids", status);
     if (!points) return RH_MEMORY;
-    visit_lids(b, points);
-    RH_TRY(rh_bvh_build(points, count, &b->lids, status));
-    int64_t blocks = block_count(b);
+    visit_lids(sdf, points);
+    RH_TRY(rh_bvh_build(points, count, &lids, status));
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t i = 0; i < blocks; i++) shorten_to_lids(b, i);
+    for (int64_t i = 0; i < blocks; i++) shorten_to_lids(sdf, &lids, i);
+    rh_bvh_free(&lids);
     return RH_OK;
 }
 
 // --- creation --------------------------------------------------------------------------------------------------------
 
 // Some more than needed: the bounds of a mesh that moves change a little with every step.
-static rh_code make_room(rh_mesh_sdf *sdf, int64_t count, rh_status *status)
+static int64_t with_margin(int64_t before, int64_t count) { return before > 0 ? count + count / 4 : count; }
+
+static rh_code make_room(rh_mesh_sdf *sdf, rh_status *status)
 {
-    if (count <= sdf->room) return RH_OK;
-    bool again = sdf->room > 0;
-    rh_free(sdf->values);
-    sdf->room = 0;
-    int64_t room = again ? count + count / 4 : count;
-    sdf->values = rh_alloc((size_t)room * sizeof *sdf->values, "mesh.sdf", status);
-    if (!sdf->values) return RH_MEMORY;
-    sdf->room = room;
+    int64_t count = sdf->size[0] * sdf->size[1] * sdf->size[2], blocks = block_count(sdf), room;
+    if (count > sdf->room) {
+        rh_free(sdf->values);
+        room = with_margin(sdf->room, count);
+        sdf->room = 0;
+        sdf->values = rh_alloc((size_t)room * sizeof *sdf->values, "mesh.sdf", status);
+        if (!sdf->values) return RH_MEMORY;
+        sdf->room = room;
+    }
+    if (blocks > sdf->state_room) {
+        rh_free(sdf->state);
+        room = with_margin(sdf->state_room, blocks);
+        sdf->state_room = 0;
+        sdf->state = rh_alloc((size_t)room * sizeof *sdf->state, "mesh.sdf", status);
+        if (!sdf->state) return RH_MEMORY;
+        sdf->state_room = room;
+    }
+    for (int64_t i = 0; i < blocks; i++) atomic_init(&sdf->state[i], EMPTY);
     return RH_OK;
 }
 
-static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
+// Of a mesh whose triangles are there. Holes cannot wait until somebody asks.
+static rh_code lay_samples(rh_mesh_sdf *sdf, double spacing, rh_status *status)
 {
-    rh_mesh_sdf *sdf = b->sdf;
     rh_dvec3 half = rh_d3(sdf->half, sdf->half, sdf->half);
-    sdf->closed = b->closed;
-    sdf->bounds = bounds_of(&b->bvh);
+    sdf->bounds = bounds_of(&sdf->tree);
     sdf->bounds = (rh_dbox){rh_d3_sub(sdf->bounds.min, half), rh_d3_add(sdf->bounds.max, half)};
     RH_TRY(plan_grid(sdf, spacing, status));
-    RH_TRY(make_room(sdf, sdf->size[0] * sdf->size[1] * sdf->size[2], status));
-    for (int k = 0; k < 3; k++) b->blocks[k] = (sdf->size[k] + BLOCK - 1) / BLOCK;
-    int64_t blocks = block_count(b);
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t i = 0; i < blocks; i++) fill_block(b, i);
-    return b->closed || sdf->half > 0 ? RH_OK : close_holes(b, status);
+    for (int k = 0; k < 3; k++) sdf->blocks[k] = (sdf->size[k] + BLOCK - 1) / BLOCK;
+    RH_TRY(make_room(sdf, status));
+    bool holes = !sdf->closed && sdf->half == 0;
+    if (holes) sample_all(sdf);
+    return holes ? close_holes(sdf, status) : RH_OK;
 }
 
 static rh_code check_spacing(double spacing, rh_status *status)
@@ -331,26 +398,28 @@ static rh_code check_spacing(double spacing, rh_status *status)
     return rh_fail(status, RH_USER, "sample spacing is %g m, expected a finite number above 0", spacing);
 }
 
+static bool has_empty_blocks(const rh_mesh_sdf *sdf) { return atomic_load(&sdf->state[0]) == EMPTY; }
+
 static rh_code create(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
                       rh_status *status)
 {
     *out = NULL;
     RH_TRY(check_spacing(spacing, status));
     RH_TRY(rh_mesh_check(mesh, status));
-    builder b = {.sdf = rh_alloc_zero(sizeof *b.sdf, "mesh.sdf", status)};
-    if (!b.sdf) return RH_MEMORY;
-    b.sdf->half = 0.5 * thickness;
-    rh_code code = make_own_tree(mesh, &b.bvh, &b.closed, status);
-    if (code == RH_OK) code = sample_mesh(&b, spacing, status);
-    b.sdf->exact = thin;
-    if (code == RH_OK && thin) b.sdf->tree = b.bvh;
-    else rh_bvh_free(&b.bvh);
-    rh_bvh_free(&b.lids);
+    rh_mesh_sdf *sdf = rh_alloc_zero(sizeof *sdf, "mesh.sdf", status);
+    if (!sdf) return RH_MEMORY;
+    sdf->half = 0.5 * thickness;
+    sdf->exact = thin;
+    rh_code code = make_own_tree(mesh, &sdf->tree, &sdf->closed, status);
+    if (code == RH_OK) code = lay_samples(sdf, spacing, status);
     if (code != RH_OK) {
-        rh_mesh_sdf_free(b.sdf);
+        rh_mesh_sdf_free(sdf);
         return code;
     }
-    *out = b.sdf;
+    int64_t samples = sdf->size[0] * sdf->size[1] * sdf->size[2] * (int64_t)sizeof *sdf->values;
+    if (!thin && has_empty_blocks(sdf) && rh_bvh_bytes(&sdf->tree) > samples) sample_all(sdf);
+    if (!thin && !has_empty_blocks(sdf)) rh_bvh_free(&sdf->tree);
+    *out = sdf;
     return RH_OK;
 }
 
@@ -361,14 +430,11 @@ rh_code rh_mesh_sdf_move(const rh_mesh *mesh, const rh_mesh_sides *sides, double
     if (code == RH_OK) code = rh_mesh_check(mesh, status);
     if (code == RH_OK && !*sdf && !(*sdf = rh_alloc_zero(sizeof **sdf, "mesh.sdf", status))) code = RH_MEMORY;
     if (code == RH_OK) {
-        builder b = {.sdf = *sdf, .bvh = (*sdf)->tree, .closed = sides->closed};
-        (*sdf)->tree = (rh_bvh){0};
         (*sdf)->half = 0.5 * thickness;
         (*sdf)->exact = thin || thickness > 0;
-        code = make_tree(mesh, sides, &b.bvh, status);
-        if (code == RH_OK) code = sample_mesh(&b, spacing, status);
-        (*sdf)->tree = b.bvh;
-        rh_bvh_free(&b.lids);
+        (*sdf)->closed = sides->closed;
+        code = make_tree(mesh, sides, &(*sdf)->tree, status);
+        if (code == RH_OK) code = lay_samples(*sdf, spacing, status);
     }
     if (code == RH_OK) return RH_OK;
     rh_mesh_sdf_free(*sdf);
@@ -391,6 +457,7 @@ void rh_mesh_sdf_free(rh_mesh_sdf *sdf)
 {
     if (!sdf) return;
     rh_bvh_free(&sdf->tree);
+    rh_free(sdf->state);
     rh_free(sdf->values);
     rh_free(sdf);
 }
@@ -418,14 +485,24 @@ rh_code rh_mesh_thickness(const rh_mesh *mesh, double most, double *thickness, r
     RH_TRY(rh_mesh_check(mesh, status));
     RH_TRY(make_own_tree(mesh, &bvh, &closed, status));
     double area[SLICES + 1] = {0}, all = 0, below = 0;
-    int32_t stride = bvh.triangle_count / MOST_LOOKS + 1;
-    for (int32_t t = 0; t < bvh.triangle_count; t += stride) {
-        const rh_vec3 *c = bvh.triangles[t].corner;
+    int32_t stride = bvh.triangle_count / MOST_LOOKS + 1, looks = (bvh.triangle_count + stride - 1) / stride;
+    struct {
+        int slices;
+        double area;
+    } seen[MOST_LOOKS];
+    RH_ASSERT(looks <= MOST_LOOKS);
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t n = 0; n < looks; n++) {
+        const rh_vec3 *c = bvh.triangles[n * stride].corner;
         rh_dvec3 a = rh_d3_from(c[0]), b = rh_d3_from(c[1]), d = rh_d3_from(c[2]);
         rh_dvec3 cross = rh_d3_cross(rh_d3_sub(b, a), rh_d3_sub(d, a));
         rh_dvec3 middle = rh_d3_scale(rh_d3_add(a, rh_d3_add(b, d)), 1.0 / 3);
-        area[slices_of(&bvh, middle, rh_d3_unit(cross), most / SLICES)] += rh_d3_length(cross);
-        all += rh_d3_length(cross);
+        seen[n].slices = slices_of(&bvh, middle, rh_d3_unit(cross), most / SLICES);
+        seen[n].area = rh_d3_length(cross);
+    }
+    for (int32_t n = 0; n < looks; n++) {
+        area[seen[n].slices] += seen[n].area;
+        all += seen[n].area;
     }
     // Edges run out to nothing on every body: a little of the area does not count.
     for (int n = 0; n < SLICES; n++) {
@@ -455,6 +532,7 @@ static double interpolate(const rh_mesh_sdf *sdf, const double u[3])
     double s[3];
     int64_t i = cell_of(u[0], sdf->size[0], &s[0]), j = cell_of(u[1], sdf->size[1], &s[1]);
     int64_t k = cell_of(u[2], sdf->size[2], &s[2]);
+    need_cell(sdf, i, j, k);
     const float *v = sdf->values + index_of(sdf, i, j, k);
     int64_t row = sdf->size[0], layer = sdf->size[0] * sdf->size[1];
     double face[2];
@@ -488,6 +566,7 @@ static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
         cell[k] = cell_of(u[k], sdf->size[k], &s[k]);
         nearest |= (s[k] >= 0.5) << k;
     }
+    need_cell(sdf, cell[0], cell[1], cell[2]);
     for (int n = sdf->closed ? 0 : nearest; n <= (sdf->closed ? 7 : nearest); n++) {
         double away2 = 0;
         for (int k = 0; k < 3; k++) away2 += (s[k] - (n >> k & 1)) * (s[k] - (n >> k & 1));
@@ -574,5 +653,5 @@ double rh_mesh_sdf_slack(const rh_mesh_sdf *sdf) { return (0.87 + tolerance) * s
 
 int64_t rh_mesh_sdf_bytes(const rh_mesh_sdf *sdf)
 {
-    return (int64_t)sizeof *sdf + sdf->size[0] * sdf->size[1] * sdf->size[2] * (int64_t)sizeof *sdf->values;
+    return (int64_t)sizeof *sdf + sdf->room * (int64_t)sizeof *sdf->values + sdf->state_room + rh_bvh_bytes(&sdf->tree);
 }

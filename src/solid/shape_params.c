@@ -79,8 +79,8 @@ static rh_code check_box(const void *object, const char **field, rh_status *stat
     double low[3] = {p->min.x, p->min.y, p->min.z}, high[3] = {p->max.x, p->max.y, p->max.z}, thinnest = INFINITY;
     for (int i = 0; i < 3; i++) {
         if (!(low[i] < high[i])) {
-            rh_fail(status, RH_USER, "%c of max is %g, expected more than %c of min, which is %g", "xyz"[i], high[i],
-                    "xyz"[i], low[i]);
+            rh_fail(status, RH_USER, "%c of max is %g, expected more than %c of min, which is %g%s", "xyz"[i], high[i],
+                    "xyz"[i], low[i], i == 2 ? " (also in two dimensions, where any two will do, as -1 and 1)" : "");
             return blame(field, "max");
         }
         thinnest = fmin(thinnest, high[i] - low[i]);

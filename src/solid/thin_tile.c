@@ -141,20 +141,41 @@ static void add_point(const sides *s, const double x[3], int axis, bool smooth, 
     }
 }
 
-// The place where the grid treats the point (rh_thin_view); false when it is in a thin wall.
-static bool view(const sides *s, rh_dvec3 x, rh_dvec3 *seen)
+// Share of the small box (edge `width`, m) around a place that is outside of solids, cut by a plane at their distance
+// and linear in it, as in blur.c; the place becomes the middle of that part. With all or nothing, eight points an axis
+// gave a wall at 0.3 or 0.8 of a cell 0.05 cells too much room: water in a thin cup sank into it by 0.7 %, and
+// trembled.
+static float free_share(const rh_obstacles *obstacles, int which, double distance, double width, rh_dvec3 *x)
 {
-    rh_thin_place place = {x, rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, NULL)},
-                  around[8];
+    int n = obstacles->items[0].shape.flat ? 2 : 3;
+    if (which < 0 || fabs(distance) >= 0.5 * sqrt((double)n) * width) return distance > 0;
+    rh_dvec3 normal = rh_obstacles_normal(obstacles, which, *x);
+    double across = width * fmax(fabs(normal.x) + fabs(normal.y) + (n == 3 ? fabs(normal.z) : 0), 0.5);
+    double share = 0.5 + distance / across;
+    if (share <= 1e-5) return 0;
+    if (share >= 1 - 1e-5) return 1;
+    *x = rh_d3_add(*x, rh_d3_scale(normal, 0.25 * across - 0.5 * distance));
+    return (float)share;
+}
+
+// The place where the grid treats what of the point's box is free (rh_thin_view); returns its share, 0 when it is in a
+// thin wall. `width` 0: all or nothing.
+static float view(const sides *s, double width, rh_dvec3 x, rh_dvec3 *seen)
+{
+    int which;
+    double distance = rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, &which);
+    float share = width > 0 ? free_share(s->obstacles, which, distance, width, &x) : distance > -1e-5 * s->h;
     *seen = x;
-    if (place.distance <= -1e-5 * s->h) return false;
-    if (place.distance > rh_thin_reach(s->tiles->dimension, s->h)) return true;
+    if (share == 0 || distance > rh_thin_reach(s->tiles->dimension, s->h)) return share;
+    if (share < 1) distance = rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, NULL);
+    const rh_thin_place place = {x, distance};
+    rh_thin_place around[8];
     int low[3] = {0};
     for (int a = 0; a < s->tiles->dimension; a++) low[a] = (int)(rh_thin_below((&x.x)[a], s->h) - s->corner[a]);
     for (int n = 0; n < 1 << s->tiles->dimension; n++)
         around[n] = s->centers[center_index(s, low[0] + (n & 1), low[1] + (n >> 1 & 1), low[2] + (n >> 2))];
     rh_thin_view_of(s->obstacles, s->list, s->tiles->dimension, s->h, &place, around, seen);
-    return true;
+    return share;
 }
 
 // How cells are sampled by points. Near thin walls every point is evaluated; farther off, which is most of a tile, a
@@ -254,6 +275,7 @@ static void add_points(const sides *s, const sampling *how, const int cell[3], b
                        sums *out)
 {
     int n = how->per_axis;
+    bool sharp = how->blur && !how->smooth;  // grains: all or nothing, as in blur.c; else they do not come to rest
     float amount = 1 / (float)(s->deep ? n * n * n : n * n);
     rh_dvec3 low = rh_d3((double)(s->corner[0] + cell[0]), (double)(s->corner[1] + cell[1]),
                          (double)(s->corner[2] + cell[2]));
@@ -263,8 +285,8 @@ static void add_points(const sides *s, const sampling *how, const int cell[3], b
                                  s->h),
                  seen = x;
         if (near_others && distance_of_others(s, how, x) <= -1e-5 * s->h) continue;
-        if (near_thin && !view(s, x, &seen)) continue;
-        add_seen(s, how, x, seen, amount, out);
+        float share = near_thin ? view(s, sharp ? 0 : s->h / n, x, &seen) : 1;
+        if (share > 0) add_seen(s, how, x, seen, share * amount, out);
     }
 }
 

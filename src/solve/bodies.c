@@ -394,19 +394,29 @@ static double ease(const rh_body_level *l, int32_t body, const double *row)
     return sum;
 }
 
-static void add_ties(const rh_bodies *bodies, const rh_body_level *l)
+// How stiff each is follows from the bodies as they are without any: with the ties before it in the diagonal, a second
+// joint of a body was 1e14 times as stiff as its mass, a third beyond what numbers hold, and the solve stalled.
+static rh_code add_ties(const rh_bodies *bodies, const rh_body_level *l, rh_arena *arena, rh_status *status)
 {
+    double *stiff = rh_arena_take_zero(arena, ((size_t)bodies->tie_count + 1) * sizeof *stiff, status);
+    if (!stiff) return RH_MEMORY;
     for (int i = 0; i < bodies->tie_count; i++) {
         const rh_body_tie *t = &bodies->ties[i];
         bool two = t->b >= 0;
         if (l->row[t->a] < 0 || (two && l->row[t->b] < 0)) continue;
-        double way = ease(l, t->a, t->ja) + (two ? ease(l, t->b, t->jb) : 0), stiff = way > 0 ? STIFF_TIE / way : 0;
-        add_square(l, t->a, t->a, stiff, t->ja, t->ja);
-        if (!two) continue;
-        add_square(l, t->b, t->b, stiff, t->jb, t->jb);
-        add_square(l, t->a, t->b, stiff, t->ja, t->jb);
-        add_square(l, t->b, t->a, stiff, t->jb, t->ja);
+        double way = ease(l, t->a, t->ja) + (two ? ease(l, t->b, t->jb) : 0);
+        stiff[i] = way > 0 ? STIFF_TIE / way : 0;
     }
+    for (int i = 0; i < bodies->tie_count; i++) {
+        const rh_body_tie *t = &bodies->ties[i];
+        if (stiff[i] == 0) continue;
+        add_square(l, t->a, t->a, stiff[i], t->ja, t->ja);
+        if (t->b < 0) continue;
+        add_square(l, t->b, t->b, stiff[i], t->jb, t->jb);
+        add_square(l, t->a, t->b, stiff[i], t->ja, t->jb);
+        add_square(l, t->b, t->a, stiff[i], t->jb, t->ja);
+    }
+    return RH_OK;
 }
 
 // Four sums side by side, in fixed order.
@@ -493,7 +503,7 @@ static rh_code complete(rh_body_level *l, const rh_bodies *bodies, const rh_pois
     if (!l->factor) return RH_MEMORY;
     add_cells(l);
     add_mass(bodies, l);
-    add_ties(bodies, l);
+    RH_TRY(add_ties(bodies, l, arena, status));
     factor(l);
     *out = l;
     return RH_OK;

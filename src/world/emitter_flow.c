@@ -163,7 +163,7 @@ static rh_code add_column(const view *v, rh_emitter_flow *flow, int *room, const
     double s = v->s->spacing,
            center[3] = {((double)index[0] + 0.5) * s, v->s->dimension == 3 ? ((double)index[1] + 0.5) * s : 0, 0};
     // What is a thousandth off here is so in every layer to come.
-    rh_measure m = {across_distance, v, v->s->dimension - 1, rh_shape_slack(v->shape), 0.002};
+    rh_measure m = {across_distance, v, v->s->dimension - 1, rh_shape_slack(v->shape), false, 0.002};
     rh_emitter_column c = {.across = {center[0], center[1]},
                            .share = flow->rate * rh_measure_share(&m, center, s),
                            .index = {index[0], index[1]}};
@@ -230,7 +230,7 @@ rh_code rh_emitter_flow_create(const rh_seeder *seeder, int n, rh_emitter_flow *
     for (int64_t j = low[1]; j < high[1]; j++)
         for (int64_t i = low[0]; i < high[0]; i++)
             RH_TRY(add_column(&v, flow, &room, (const int64_t[2]){i, j}, status));
-    rh_measure space = {space_distance, &v, seeder->dimension, rh_shape_slack(&placed->shape), 0};
+    rh_measure space = {space_distance, &v, seeder->dimension, rh_shape_slack(&placed->shape), true, 0};
     flow->volume = p->rate * rh_measure_box(&space, v.low, v.high, s);
     if (flow->count > 0) share_turns(seeder, flow);
     return RH_OK;

@@ -137,7 +137,7 @@ static void hold_volume(const rh_scene *scene, int material, rh_shape *shape)
     const double low[3] = {floor(b.min.x / h - 1) * h, floor(b.min.y / h - 1) * h, floor(b.min.z / h - 1) * h},
                  high[3] = {b.max.x + h, b.max.y + h, b.max.z + h};
     for (int n = 0; n < 3; n++) {
-        rh_measure m = {mesh_distance, shape, 3, rh_shape_slack(shape), 0};
+        rh_measure m = {mesh_distance, shape, 3, rh_shape_slack(shape), true, 0};
         before = found;
         found = rh_measure_box(&m, low, high, h);
         if (n > 0) next = shape->offset + (shape->volume - found) * (shape->offset - at) / (found - before);

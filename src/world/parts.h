@@ -58,9 +58,13 @@ rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *sta
 // The newest checkpoint that comes before the end of `frame`; without one the world, just created, stays at its start.
 rh_code rh_world_resume_before(rh_world *world, const char *folder, int64_t frame, rh_status *status);
 
-// RH_MEMORY when what the run will need goes beyond rh_memory_limit(). Before bodies are filled.
-// Of materials first to end - 1.
-rh_code rh_world_predict_from(const rh_geometry *geometry, int first, int end, rh_prediction *out, rh_status *status);
+// About how many particles there are at the start; a bound by boxes where that is below `enough`, which is quicker.
+rh_code rh_world_expect_start(const rh_geometry *geometry, double enough, double *particles, rh_status *status);
+// Of materials first to end - 1. `made`: a world of the same scene at its start, which has counted its particles; or
+// NULL.
+rh_code rh_world_predict_from(const rh_geometry *geometry, const rh_world *made, int first, int end, rh_prediction *out,
+                              rh_status *status);
 // A world of shapes that are there already: `geometry` becomes the world's, and empty.
 rh_code rh_world_create_from(const rh_scene *scene, rh_geometry *geometry, rh_world **out, rh_status *status);
+// RH_MEMORY when what the run will need goes beyond rh_memory_limit(). Before bodies are filled.
 rh_code rh_world_check_memory(const rh_world *w, rh_status *status);

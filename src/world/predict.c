@@ -165,6 +165,38 @@ static double expect_fill(const rh_shape *shape, double particle)
 
 static double particle_volume(const rh_seeder *seeder) { return pow(seeder->spacing, (double)seeder->dimension); }
 
+// Of one material, without what is poured later.
+static rh_code expect_start(const rh_geometry *geometry, int material, bool by_boxes, double *sum, rh_status *status)
+{
+    const rh_scene *scene = geometry->scene;
+    const rh_variant *variant = &rh_scene_material(scene, material)->physics;
+    const rh_physics *physics = rh_physics_methods[variant->kind];
+    rh_seeder seeder = {0};
+    double bodies = 0;
+    if (physics->without_particles) return RH_OK;
+    rh_code code = rh_seeder_init(&seeder, geometry, material, physics->per_cell_axis(variant->value),
+                                  rh_physics_jitter(physics, variant->value), status);
+    if (code == RH_OK && !by_boxes) code = rh_seed_estimate(&seeder, &bodies, status);
+    for (int i = 0; i < scene->bodies.count && code == RH_OK && by_boxes; i++)
+        if (rh_seeder_fills(&seeder, i)) bodies += expect_fill(&geometry->bodies[i], particle_volume(&seeder));
+    for (int i = 0; i < scene->emitters.count && code == RH_OK; i++)
+        if (rh_seeder_pours(&seeder, i)) bodies += expect_fill(&geometry->emitters[i].shape, particle_volume(&seeder));
+    rh_seeder_free(&seeder);
+    *sum += bodies;
+    return code;
+}
+
+rh_code rh_world_expect_start(const rh_geometry *geometry, double enough, double *particles, rh_status *status)
+{
+    int count = rh_scene_material_count(geometry->scene);
+    for (int way = 0; way < 2; way++) {
+        *particles = 0;
+        for (int i = 0; i < count; i++) RH_TRY(expect_start(geometry, i, way == 0, particles, status));
+        if (*particles <= enough) break;
+    }
+    return RH_OK;
+}
+
 double rh_material_most_particles(const rh_material *m)
 {
     if (m->physics->without_particles) return 0;
@@ -258,11 +290,13 @@ static rh_code predict_programs(const rh_seeder *seeder, rh_prediction *out, rh_
     return code;
 }
 
-static rh_code predict_body(const rh_seeder *seeder, int n, rh_amount *out, rh_status *status)
+// `made`: the same material's seeder, after it has filled the bodies; or NULL.
+static rh_code predict_body(const rh_seeder *seeder, const rh_seeder *made, int n, rh_amount *out, rh_status *status)
 {
     const rh_body_params *body = (const rh_body_params *)seeder->geometry->scene->bodies.items + n;
     rh_seeded filled;
-    RH_TRY(rh_seed_body_count(seeder, n, &filled, status));
+    if (made) filled = made->filled[n];
+    else RH_TRY(rh_seed_body_count(seeder, n, &filled, status));
     *out = (rh_amount){.name = body->name,
                        .index = n,
                        .material = seeder->material,
@@ -294,12 +328,12 @@ static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, r
     return RH_OK;
 }
 
-static rh_code predict_amounts(const rh_seeder *seeder, rh_prediction *out, rh_status *status)
+static rh_code predict_amounts(const rh_seeder *seeder, const rh_seeder *made, rh_prediction *out, rh_status *status)
 {
     const rh_scene *scene = seeder->geometry->scene;
     for (int n = 0; n < scene->bodies.count; n++) {
         if (!rh_seeder_fills(seeder, n)) continue;
-        RH_TRY(predict_body(seeder, n, &out->amounts[out->amount_count], status));
+        RH_TRY(predict_body(seeder, made, n, &out->amounts[out->amount_count], status));
         out->particles += out->amounts[out->amount_count++].particles;
     }
     for (int n = 0; n < scene->emitters.count; n++) {
@@ -335,7 +369,8 @@ void rh_prediction_free(rh_prediction *prediction)
 }
 
 // One material's part, added.
-static rh_code predict_material(const rh_geometry *geometry, int index, rh_prediction *all, rh_status *status)
+static rh_code predict_material(const rh_geometry *geometry, const rh_seeder *made, int index, rh_prediction *all,
+                                rh_status *status)
 {
     const rh_scene *scene = geometry->scene;
     const rh_variant *variant = &rh_scene_material(scene, index)->physics;
@@ -345,7 +380,7 @@ static rh_code predict_material(const rh_geometry *geometry, int index, rh_predi
     rh_code code = rh_seeder_init(&seeder, geometry, index, physics->per_cell_axis(variant->value),
                                   rh_physics_jitter(physics, variant->value), status);
     if (code == RH_OK && physics->without_particles) predict_fields(&seeder, variant, &one);
-    else if (code == RH_OK) code = predict_amounts(&seeder, &one, status);
+    else if (code == RH_OK) code = predict_amounts(&seeder, made, &one, status);
     if (code == RH_OK && !physics->without_particles) {
         int64_t most = one.particles + one.emitted;
         int64_t rest = scene->rest_position ? (int64_t)sizeof(rh_vec3) : 0;
@@ -364,14 +399,16 @@ static rh_code predict_material(const rh_geometry *geometry, int index, rh_predi
     return code;
 }
 
-rh_code rh_world_predict_from(const rh_geometry *geometry, int first, int end, rh_prediction *out, rh_status *status)
+rh_code rh_world_predict_from(const rh_geometry *geometry, const rh_world *made, int first, int end, rh_prediction *out,
+                              rh_status *status)
 {
     const rh_scene *scene = geometry->scene;
     *out = (rh_prediction){.frames = scene->frames.last - scene->frames.first + 1};
     out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
                                  "world.predict", status);
     rh_code code = out->amounts ? RH_OK : RH_MEMORY;
-    for (int i = first; i < end && code == RH_OK; i++) code = predict_material(geometry, i, out, status);
+    for (int i = first; i < end && code == RH_OK; i++)
+        code = predict_material(geometry, made ? &made->materials[i].seeder : NULL, i, out, status);
     if (code != RH_OK) rh_prediction_free(out);
     return code;
 }
@@ -381,7 +418,7 @@ static rh_code predict(const rh_scene *scene, int first, int end, rh_prediction 
     rh_geometry geometry;
     *out = (rh_prediction){0};
     rh_code code = rh_geometry_build(scene, &geometry, status);
-    if (code == RH_OK) code = rh_world_predict_from(&geometry, first, end, out, status);
+    if (code == RH_OK) code = rh_world_predict_from(&geometry, NULL, first, end, out, status);
     rh_geometry_free(&geometry);
     return code;
 }

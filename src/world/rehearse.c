@@ -105,21 +105,19 @@ static rh_code begin(rh_world *w, rh_status *status)
     return RH_OK;
 }
 
-// Meshes are what takes time in a check: they are read and sampled once.
+// Meshes are what takes time in a check: they are read once, sampled where bodies are, and bodies are filled once. The
+// world is given the geometry, so the prediction comes after it.
 static rh_code look_ahead(const rh_scene *scene, rh_geometry *geometry, int material, rh_prediction *out,
                           rh_status *status)
 {
-    rh_world *w;
-    int count = rh_scene_material_count(scene);
-    RH_TRY(rh_world_predict_from(geometry, 0, count, out, status));
-    double particles = (double)(out->particles + out->emitted);
-    if (material >= 0) {
-        rh_prediction_free(out);
-        RH_TRY(rh_world_predict_from(geometry, material, material + 1, out, status));
-    }
-    if (particles > MOST) return RH_OK;
+    rh_world *w = NULL;
+    int first = material >= 0 ? material : 0, end = material >= 0 ? material + 1 : rh_scene_material_count(scene);
+    double particles;
+    RH_TRY(rh_world_expect_start(geometry, MOST, &particles, status));
+    if (particles > MOST) return rh_world_predict_from(geometry, NULL, first, end, out, status);
     RH_TRY(rh_world_create_from(scene, geometry, &w, status));
-    rh_code code = begin(w, status);
+    rh_code code = rh_world_predict_from(&w->geometry, w, first, end, out, status);
+    if (code == RH_OK) code = begin(w, status);
     rh_world_free(w);
     return code;
 }

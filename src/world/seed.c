@@ -35,7 +35,8 @@ rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int mater
     for (int i = 0; i < scene->emitters.count; i++) seeder->emitted_until[i] = -1;
     seeder->emitter_flows = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *seeder->emitter_flows,
                                           "world.emitter_flow", status);
-    if (!seeder->emitter_flows) return RH_MEMORY;
+    seeder->filled = rh_alloc_zero((size_t)(scene->bodies.count + 1) * sizeof *seeder->filled, "world.seeder", status);
+    if (!seeder->emitter_flows || !seeder->filled) return RH_MEMORY;
     for (int i = 0; i < scene->emitters.count; i++)
         if (rh_seeder_pours(seeder, i)) RH_TRY(rh_emitter_flow_create(seeder, i, &seeder->emitter_flows[i], status));
     return RH_OK;
@@ -47,6 +48,8 @@ void rh_seeder_free(rh_seeder *seeder)
         rh_emitter_flow_free(&seeder->emitter_flows[i]);
     rh_free(seeder->emitter_flows);
     rh_free(seeder->emitted_until);
+    rh_free(seeder->filled);
+    seeder->filled = NULL;
     seeder->emitter_flows = NULL;
     seeder->emitted_until = NULL;
 }
@@ -213,11 +216,10 @@ static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *stat
 {
     const rh_body_params *body = (const rh_body_params *)s->geometry->scene->bodies.items + b;
     receiver to = {s, points, b};
-    rh_seeded filled;
     int64_t before = points->count;
-    RH_TRY(fill_body(s, b, &to, &filled, status));
+    RH_TRY(fill_body(s, b, &to, &s->filled[b], status));
     set_viscosity(points, before, body->viscosity);
-    if (filled.count > 0) return RH_OK;
+    if (s->filled[b].count > 0) return RH_OK;
     return rh_fail(status, RH_USER,
                    "%s: no particle fits into it: it is smaller than a cell, outside of its container, or covered by a "
                    "solid or by an earlier body",

@@ -38,6 +38,7 @@ typedef struct rh_seeder {
     int64_t emitted, removed;        // by emitters and sinks so far
     double *emitted_until;           // per emitter: the time of its last emission; negative before the first (owned)
     rh_emitter_flow *emitter_flows;  // per emitter (owned)
+    rh_seeded *filled;               // per body, once rh_seed_bodies has filled it (owned)
     rh_balance balance;              // what particles brought and took with them
     double lag;                      // s that velocities are behind places: half of the last step
 } rh_seeder;

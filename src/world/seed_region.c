@@ -27,6 +27,8 @@ typedef struct filling {
     int64_t blocks;   // of a slab
     double *deficit;  // [blocks]: volume beyond the sites that are in, in particles
     int *wanted;      // [blocks]: particles to add
+    bool *cut;        // [blocks]: the region's border is near, and shares are known
+    double *shares;   // [sites of a slab]: of a site's cube, in the region
     uint8_t *map[3];  // states of the slabs before, of and after the one that is placed
     double carried;   // particles
     double volume;    // particles
@@ -56,21 +58,26 @@ static rh_dvec3 shape_normal(const filling *f, rh_dvec3 x)
     return n;
 }
 
-static double region_distance(const filling *f, rh_dvec3 x)
+// Negative inside of the region. `owned`: whether a site there is the region's. The first body that covers a site owns
+// it, borders excepted.
+static double region_look(const filling *f, rh_dvec3 x, bool *owned)
 {
     const rh_geometry *geometry = f->s->geometry;
-    double d = fmax(shape_distance(f, x), -rh_obstacles_distance(&geometry->obstacles, x, NULL));
-    for (int e = 0; e < f->region->earlier; e++) d = fmax(d, -rh_shape_distance(&geometry->bodies[e], x));
+    double own = shape_distance(f, x), solids = rh_obstacles_distance(&geometry->obstacles, x, NULL);
+    double d = fmax(own, -solids);
+    *owned = own < 0 && solids > 0;
+    for (int e = 0; e < f->region->earlier; e++) {
+        double other = rh_shape_distance(&geometry->bodies[e], x);
+        *owned = *owned && other >= 0;
+        d = fmax(d, -other);
+    }
     return d;
 }
 
-// The first body that covers a site owns it, borders excepted.
-static bool owns(const filling *f, rh_dvec3 x)
+static double region_distance(const filling *f, rh_dvec3 x)
 {
-    if (shape_distance(f, x) >= 0) return false;
-    for (int e = 0; e < f->region->earlier; e++)
-        if (rh_shape_distance(&f->s->geometry->bodies[e], x) < 0) return false;
-    return rh_obstacles_distance(&f->s->geometry->obstacles, x, NULL) > 0;
+    bool owned;
+    return region_look(f, x, &owned);
 }
 
 static double measured_distance(const double at[3], const void *user)
@@ -79,9 +86,14 @@ static double measured_distance(const double at[3], const void *user)
     return region_distance(f, rh_d3(at[0], at[1], f->s->dimension == 3 ? at[2] : 0));
 }
 
+static rh_measure measure_of(const filling *f)
+{
+    return (rh_measure){measured_distance, f, f->s->dimension, f->slack, f->slack > 0, 0};
+}
+
 static double share_of(const filling *f, rh_dvec3 x)
 {
-    rh_measure m = {measured_distance, f, f->s->dimension, f->slack, 0};
+    rh_measure m = measure_of(f);
     const double center[3] = {x.x, x.y, x.z};
     return rh_measure_share(&m, center, f->s->spacing);
 }
@@ -134,18 +146,26 @@ static rh_dvec3 block_center(const filling *f, int64_t slab, int64_t block)
 // Which centres are in, and by how much their number falls short of the volume. Returns the sites that are in.
 static int survey_block(filling *f, int64_t slab, int64_t block, uint8_t *map)
 {
-    double s = f->s->spacing, reach = 0.5 * s * sqrt((double)f->s->dimension) + f->slack;
+    const rh_measure measure = measure_of(f);
+    double reach = rh_measure_reach(&measure, f->s->spacing);
     double far = region_distance(f, block_center(f, slab, block));
     int in = 0;
     f->deficit[block] = 0;
-    bool whole = fabs(far) >= EDGE * reach;
+    bool whole = fabs(far) >= rh_measure_reach(&measure, EDGE * f->s->spacing);
+    f->cut[block] = !whole;
     for (int n = 0; n < block_sites(f); n++) {
         int64_t at = block_site(f, block, n);
         if (whole) map[at] = far < 0 ? SITE_IN : SITE_OUT;
         else {
             rh_dvec3 x = site_place(f, slab, at);
-            map[at] = owns(f, x) ? SITE_IN : SITE_OUT;
-            if (fabs(region_distance(f, x)) < reach) f->deficit[block] += share_of(f, x) - (map[at] == SITE_IN);
+            bool owned;
+            double distance = region_look(f, x, &owned), share = distance < 0;
+            map[at] = owned ? SITE_IN : SITE_OUT;
+            if (fabs(distance) < reach) {
+                share = share_of(f, x);
+                f->deficit[block] += share - owned;
+            }
+            f->shares[at] = share;
         }
         in += map[at] == SITE_IN;
     }
@@ -168,7 +188,7 @@ static int cut_sites(const filling *f, int64_t slab, int64_t block, const uint8_
         int64_t at = block_site(f, block, n), index[3];
         if (map[at] != (uint8_t)state) continue;
         site_index(f, slab, at, index);
-        double share = share_of(f, rh_lattice_position(f->s, index[0], index[1], index[2]));
+        double share = f->shares[at];
         if (share > 0 && share < 1)
             out[count++] = (cut_site){(int)at, share, rh_lattice_rank(index[0], index[1], index[2])};
     }
@@ -183,7 +203,7 @@ static int settle_block(const filling *f, int64_t slab, int64_t block, uint8_t *
 {
     cut_site cut[MOST_SITES];
     int wanted = f->wanted[block], step = wanted > 0 ? 1 : -1;
-    if (wanted == 0) return 0;
+    if (wanted == 0 || !f->cut[block]) return wanted;
     int count = cut_sites(f, slab, block, map, wanted > 0 ? SITE_OUT : SITE_IN, cut);
     for (int n = 0; n < count && wanted != 0; n++) {
         // To be filled: those of which most is inside; to be emptied: those of which least is.
@@ -378,9 +398,11 @@ static rh_code take_room(filling *f, rh_status *status)
     size_t sites = (size_t)(f->wide * f->high * EDGE);
     f->deficit = rh_alloc((size_t)f->blocks * sizeof *f->deficit, "world.seed", status);
     f->wanted = rh_alloc((size_t)f->blocks * sizeof *f->wanted, "world.seed", status);
+    f->cut = rh_alloc((size_t)f->blocks * sizeof *f->cut, "world.seed", status);
+    f->shares = rh_alloc(sites * sizeof *f->shares, "world.seed", status);
     for (int i = 0; i < 3; i++)
         if (!(f->map[i] = rh_alloc_zero(sites, "world.seed", status))) return RH_MEMORY;
-    return f->deficit && f->wanted ? RH_OK : RH_MEMORY;
+    return f->deficit && f->wanted && f->cut && f->shares ? RH_OK : RH_MEMORY;
 }
 
 static rh_code fill_slabs(filling *f, rh_seed_region_function *visit, void *user, int64_t *count, rh_status *status)
@@ -419,6 +441,8 @@ rh_code rh_seed_region(const rh_seeder *seeder, const rh_region *region, const r
     if (code == RH_OK) code = fill_slabs(&f, visit, user, &out->count, status);
     out->volume = f.volume * pow(seeder->spacing, seeder->dimension);
     for (int i = 0; i < 3; i++) rh_free(f.map[i]);
+    rh_free(f.shares);
+    rh_free(f.cut);
     rh_free(f.wanted);
     rh_free(f.deficit);
     return code;

@@ -6,6 +6,7 @@
 #include "world/solid_file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static const char titles[] =
     "frame,time [s],solid,name,origin_x [m],origin_y [m],origin_z [m],qw,qx,qy,qz,center_x [m],center_y [m],"
     "center_z [m],v_x [m/s],v_y [m/s],v_z [m/s],w_x [rad/s],w_y [rad/s],w_z [rad/s]\n";
 static const size_t MOST = (size_t)4 << 30;
+enum { SHORTEST = 39 };  // bytes of a line
 
 static rh_code path_of(const char *folder, const char *name, char path[RH_PATH_MAX], rh_status *status)
 {
@@ -78,7 +80,14 @@ rh_code rh_solid_file_write(const char *folder, const rh_scene *scene, const rh_
 {
     char path[RH_PATH_MAX];
     RH_TRY(path_of(folder, "solids.csv", path, status));
-    if (*length == 0) RH_TRY(trim(path, frame, status));
+    if (*length == 0) {
+        RH_TRY(trim(path, frame, status));
+        // A line that cannot be read is told now, not when all frames are done and solids.json is made.
+        rh_solid_frame *before;
+        int64_t count;
+        RH_TRY(rh_solid_file_read(folder, &before, &count, status));
+        rh_free(before);
+    }
     FILE *file = fopen(path, "a");
     if (!file) return rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
     for (int n = 0; n < dynamics->count; n++) {
@@ -93,13 +102,17 @@ rh_code rh_solid_file_write(const char *folder, const rh_scene *scene, const rh_
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
+// Whoever wrote the file: numbers that are no numbers, or that no place in a scene has, are refused, for poses and
+// pictures are made of them.
+static const double FARTHEST = 1e30;
+
 static bool read_numbers(const char **at, double *out, int count)
 {
     for (int i = 0; i < count; i++) {
         char *end;
         if (**at != ',') return false;
         out[i] = strtod(*at + 1, &end);
-        if (end == *at + 1) return false;
+        if (end == *at + 1 || !(fabs(out[i]) < FARTHEST)) return false;
         *at = end;
     }
     return true;
@@ -113,7 +126,10 @@ static bool read_line(const char *line, rh_solid_frame *out)
     const char *at = end;
     if (!read_numbers(&at, head, 2) || *at != ',') return false;
     at = strchr(at + 1, ',');  // behind the name
-    if (!at || !read_numbers(&at, values, 16) || !(head[1] >= 0) || !(head[1] < 1e9)) return false;
+    if (!at || !read_numbers(&at, values, 16) || *at || !(head[1] >= 0) || !(head[1] < 1e9)) return false;
+    double turn2 = 0;
+    for (int k = 3; k < 7; k++) turn2 += values[k] * values[k];
+    if (!(fabs(turn2 - 1) < 1e-3)) return false;
     out->time = head[0];
     out->solid = (int)head[1];
     memcpy(&out->origin, values, sizeof out->origin);
@@ -122,6 +138,15 @@ static bool read_line(const char *line, rh_solid_frame *out)
     memcpy(&out->linear, values + 10, sizeof out->linear);
     memcpy(&out->angular, values + 13, sizeof out->angular);
     return true;
+}
+
+// Without quoting it: nobody knows what a line of a foreign file does to a terminal.
+static rh_code blame_line(const char *path, int64_t number, rh_status *status)
+{
+    return rh_fail(status, RH_USER,
+                   "%s:%lld: expected frame, time, solid, name and sixteen finite numbers, of which those of q are a "
+                   "turn; mend the line, or remove the file to go on without poses before this frame",
+                   path, (long long)number);
 }
 
 rh_code rh_solid_file_read(const char *folder, rh_solid_frame **items, int64_t *count, rh_status *status)
@@ -133,18 +158,21 @@ rh_code rh_solid_file_read(const char *folder, rh_solid_frame **items, int64_t *
     RH_TRY(path_of(folder, "solids.csv", path, status));
     if (!rh_file_exists(path)) return RH_OK;
     RH_TRY(rh_file_read(path, MOST, &text, &bytes, status));
-    int64_t lines = 0, number = 1;
-    for (size_t i = 0; i < bytes; i++) lines += text[i] == '\n';
-    *items = rh_alloc((size_t)(lines + 1) * sizeof **items, "solids.csv", status);
+    int64_t number = 1;
+    if (bytes < sizeof titles - 1 || memcmp(text, titles, sizeof titles - 1) != 0) {
+        rh_free(text);
+        return rh_fail(status, RH_USER,
+                       "%s:1: found other titles than rheo writes; remove the file to go on without poses", path);
+    }
+    // No line is shorter than its twenty values and what parts them.
+    *items = rh_alloc((bytes / SHORTEST + 1) * sizeof **items, "solids.csv", status);
     rh_code code = *items ? RH_OK : RH_MEMORY;
     char *line = text, *end;
     for (; code == RH_OK && (end = memchr(line, '\n', bytes - (size_t)(line - text))); line = end + 1, number++) {
         *end = 0;
-        if (number == 1) continue;  // titles
-        if (read_line(line, &(*items)[*count])) ++*count;
-        else
-            code = rh_fail(status, RH_USER, "%s:%lld: found '%.60s', expected a line of numbers", path,
-                           (long long)number, line);
+        if (number == 1) continue;  // the titles, which were looked at
+        if (end - line >= SHORTEST - 1 && read_line(line, &(*items)[*count])) ++*count;
+        else code = blame_line(path, number, status);
     }
     rh_free(text);
     if (code == RH_OK) return RH_OK;

@@ -232,6 +232,34 @@ static int iterations(int side, double density, const char *shape)
     return found;
 }
 
+// A boat of four boxes, one of which three joints hold: as many iterations as one solid takes. (How stiff a joint is in
+// the multigrid followed from the joints before it, and the second and third stalled the solve.)
+static void a_chain_of_joints_costs_no_iterations(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(&l, "dimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
+                 "bodies: [{shape: {box: {min: [0, 0, -1], max: [1.6, 0.5, 1]}}}]\nsolids:\n"
+                 "  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.6, 1.2, 1]}}}\n"
+                 "  - {name: floor, group: boat, shape: {box: {min: [0.5, 0.36, -1], max: [0.8, 0.42, 1]}},\n"
+                 "     dynamic: {density: 400}}\n"
+                 "  - {name: other, group: boat, shape: {box: {min: [0.8, 0.36, -1], max: [1.1, 0.42, 1]}},\n"
+                 "     dynamic: {density: 400}}\n"
+                 "  - {name: stern, group: boat, shape: {box: {min: [0.44, 0.36, -1], max: [0.5, 0.66, 1]}},\n"
+                 "     dynamic: {density: 400}}\n"
+                 "  - {name: mast, group: boat, shape: {box: {min: [0.7, 0.42, -1], max: [0.74, 0.8, 1]}},\n"
+                 "     dynamic: {density: 400}}\n"
+                 "joints:\n"
+                 "  - {solid: stern, to: floor, joint: {fixed: {point: [0.5, 0.4, 0]}}}\n"
+                 "  - {solid: other, to: floor, joint: {fixed: {point: [0.8, 0.4, 0]}}}\n"
+                 "  - {solid: mast, to: floor, joint: {fixed: {point: [0.72, 0.42, 0]}}}\n");
+    lab_run(&l, 0.1, NULL, NULL);
+    int found = rh_world_report(l.world)->iterations;
+    print_message("  four boxes, three joints: %d iterations\n", found);
+    assert_true(found > 0 && found <= 15);
+    lab_close(&l);
+}
+
 static void many_solids_and_light_ones_cost_no_iterations(void **state)
 {
     (void)state;
@@ -257,6 +285,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_lies_below_water_stays),
         cmocka_unit_test(solids_let_go_move_with_their_added_mass),
         cmocka_unit_test(many_solids_and_light_ones_cost_no_iterations),
+        cmocka_unit_test(a_chain_of_joints_costs_no_iterations),
         cmocka_unit_test(what_floats_displaces_its_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

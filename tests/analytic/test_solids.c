@@ -5,6 +5,7 @@
 // flight and free rotation, sliding and rolling on slopes, jumps, stacks at rest, pendulums, motors and limits.
 #include "lab.h"
 #include <stdio.h>
+#include "base/memory.h"
 #include "support.h"
 #include "world/parts.h"
 
@@ -25,6 +26,39 @@ static void what_flies_follows_its_parabola(void **state)
     print_message("  after 1 s at %.9f %.9f %.9f, exact 3 %.9f -1\n", s->position.x, s->position.y, s->position.z,
                   fall);
     assert_true(fabs(s->position.x - 3) < 1e-6 && fabs(s->position.y - fall) < 1e-5 && fabs(s->position.z + 1) < 1e-6);
+    lab_close(&l);
+}
+
+// Whoever made the checkpoint: what is not finite, no turn, or of another length is refused.
+static void a_state_that_is_no_state_is_refused(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(&l, "cell: 0.1\nphysics: {ballistic: {}}\nsolids:\n"
+                 "  - {shape: {sphere: {center: [0, 5, 0], radius: 0.2}}, dynamic: {velocity: [3, 4, -1]}}\n");
+    rh_status status = {0};
+    rh_memory_store *memory = rh_memory_store_create(&status);
+    rh_store store = rh_memory_store_open(memory);
+    rh_dynamics *d = &l.world->dynamics;
+    double *good, bad[64];
+    size_t bytes;
+    assert_ok(rh_dynamics_put(d, &store, &status));
+    assert_ok(rh_store_get_bytes(&store, "solid0", (void **)&good, &bytes, &status));
+    assert_ok(rh_dynamics_get(d, &store, &status));
+    for (size_t i = 0; i < bytes / sizeof *good; i++) {
+        memcpy(bad, good, bytes);
+        bad[i] = i % 2 ? (double)NAN : (double)INFINITY;
+        assert_ok(rh_store_put_bytes(&store, "solid0", bad, bytes, &status));
+        assert_int_equal(rh_dynamics_get(d, &store, &status), RH_IO);
+    }
+    memcpy(bad, good, bytes);
+    for (int k = 0; k < 4; k++) bad[9 + k] = 0;
+    assert_ok(rh_store_put_bytes(&store, "solid0", bad, bytes, &status));
+    assert_int_equal(rh_dynamics_get(d, &store, &status), RH_IO);
+    assert_ok(rh_store_put_bytes(&store, "solid0", good, bytes - 8, &status));
+    assert_int_equal(rh_dynamics_get(d, &store, &status), RH_IO);
+    rh_free(good);
+    rh_memory_store_free(memory);
     lab_close(&l);
 }
 
@@ -327,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_flies_follows_its_parabola),
+        cmocka_unit_test(a_state_that_is_no_state_is_refused),
         cmocka_unit_test(a_free_box_tips_over_and_keeps_its_angular_momentum),
         cmocka_unit_test(slopes_are_slid_and_rolled_down_by_coulombs_law),
         cmocka_unit_test(a_ball_jumps_as_high_as_its_restitution_says),

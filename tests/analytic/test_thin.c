@@ -9,9 +9,11 @@
 typedef struct method {
     const char *name, *physics;
     double tremble;  // m/s: how much is left in a cup at rest
+    double sink;     // share of its depth by which the centre may move
 } method;
+// Splash: 0.01 sqrt(gH). Sand packs as it comes to rest.
 static const method methods[] = {
-    {"liquid", "liquid: {}", 0.005}, {"splash", "splash: {}", 0.01}, {"sand", "sand: {}", 0.02}};
+    {"liquid", "liquid: {}", 0.005, 0.006}, {"splash", "splash: {}", 0.0077, 0.003}, {"sand", "sand: {}", 0.02, 0.03}};
 enum { METHODS = 3 };
 
 static double highest(const lab *l)
@@ -46,14 +48,14 @@ static void hold_in_cup(const method *m, double shift)
         rh_vec3 x = lab_positions(&l)[i];
         outside += (double)x.x < shift || (double)x.x > 0.1 + shift || (double)x.y < shift;
     }
-    print_message("cup, %s, walls %.4f m off the grid: %lld of %lld outside, centre %.4f -> %.4f m, top %.4f m, "
+    print_message("cup, %s, walls %.4f m off the grid: %lld of %lld outside, centre %.5f -> %.5f m, top %.4f m, "
                   "rms speed %.4f m/s, deepest %.3f cells in walls\n",
                   m->name, shift, (long long)(outside + all - lab_count(&l)), (long long)all, before,
                   lab_center(&l).y - shift, highest(&l) - shift, rms_speed(&l), l.penetration / l.scene.cell);
     assert_int_equal(outside, 0);
     assert_int_equal(lab_count(&l), all);
     assert_true(l.penetration < 0);
-    assert_true(fabs(lab_center(&l).y - shift - before) < 0.03 * before);
+    assert_true(fabs(lab_center(&l).y - shift - before) < m->sink * before);
     assert_true(rms_speed(&l) < m->tremble);
     lab_close(&l);
 }
@@ -144,11 +146,10 @@ static void an_oblique_plate_holds(void **state)
     scratch_path path = scratch_at(&s, "water.obj");
     for (int side = -1; side <= 1; side += 2) {
         for (int m = 0; m < 2; m++)
-            for (int i = 0; i < (m == 1 && side > 0 ? 3 : 4); i++)  // splash below 65 degrees: docs/limits.md
-                hold_behind_plate(&methods[m], 2, angles[i], side, path.text);
+            for (int i = 0; i < 4; i++) hold_behind_plate(&methods[m], 2, angles[i], side, path.text);
         hold_behind_plate(&methods[2], 2, 25, side, path.text);
     }
-    hold_behind_plate(&methods[0], 3, 25, -1, path.text);
+    for (int m = 0; m < (getenv("RHEO_LONG") ? 2 : 1); m++) hold_behind_plate(&methods[m], 3, 25, -1, path.text);
     scratch_remove(&s);
 }
 

@@ -42,6 +42,14 @@ class Check(Case):
         self.both("bodies:\n - shape: {plane: {normal: [0, 1, 0]}}\n", r"s\.yaml:7:4: body 0 has no end")
         self.both("emitters:\n - {name: jet, shape: {plane: {normal: [0, 1, 0]}}}\n", r"s\.yaml:7:4: emitter 0 \('jet'\) has a shape without end")
 
+    def test_another_kind_of_path(self):
+        """A folder for a scene, a scene for a run, nothing at all: wrong use, told as such."""
+        self.write(BODY + TANK)
+        for words, told in ((["run", "."], r"^rheo: error: \.: found a folder, expected a scene"), (["check", "."], "found a folder, expected a scene"),
+                            (["render", "s.yaml"], r"s\.yaml: found a file, expected the folder of a run"), (["surface", "nothing"], "nothing: no such file or folder")):
+            self.assertRegex(self.rheo(*words, code=2)[1], told)
+        self.both("bodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 0]}}}]\n", r"z of max is 0, expected more than z of min, which is 0 \(also in two dimensions")
+
     def test_empty_frames(self):
         box = "shape: {box: {min: [0.4, 0.4, -1], max: [0.6, 0.6, 1]}}"
         solid = "solids: [{shape: {box: {min: [0.2, 0.2, -1], max: [0.8, 0.8, 1]}}}]\n"

@@ -249,6 +249,45 @@ class Stopping(Case):
         self.rheo(*shlex.split(found.group(1)))
 
 
+class Poses(Case):
+    """solids.csv of somebody else: told with its line, before a run goes on, and nothing of it reaches the terminal."""
+
+    SCENE = """rheo: 1
+cell: 0.1
+frames: {last: 3}
+physics: {ballistic: {}}
+bodies: [{shape: {box: {min: [2, 0, 0], max: [2.3, 0.3, 0.3]}}}]
+solids: [{name: ball, shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, dynamic: {velocity: [1, 0, 0]}}]
+"""
+
+    def test_damaged(self):
+        (self.folder / "s.yaml").write_text(self.SCENE)
+        self.rheo("run", "s.yaml", "--out", "a", "--quiet")
+        path = self.folder / "a" / "solids.csv"
+        good = path.read_text().splitlines(keepends=True)
+        second = good[2].split(",")
+
+        def other(column, value):
+            return "".join([*good[:2], ",".join(second[:column] + [value] + second[column + 1:]), *good[3:]])
+
+        cases = [("", 1), ("\0" * 1000, 1), (good[0][:40], 1), ("x" + "".join(good), 1), (good[0] + "\n" * 10000, 2), (good[0] + "1," * 100000 + "\n", 2),
+                 (good[0] + "\x1b]0;secret\x07" * 10 + "\n", 2), (other(4, "nan"), 3), (other(11, "inf"), 3), (other(4, "1e300"), 3), (other(7, "0"), 3),
+                 (other(2, "-1"), 3), (other(2, "1e18"), 3), (other(1, ""), 3)]
+        for text, line in cases:
+            path.write_text(text)
+            for words in (["info", "a"], ["render", "a", "--what", "points", "--samples", "1", "--frames", "3", "--size", "64x48", "--out", "p"]):
+                _, err = self.rheo(*words, code=2)
+                self.assertIn(f"solids.csv:{line}:", err)
+                self.assertNotIn("\x1b", err)
+        # Going on tells it, too, once the first frame is there; with other titles poses begin anew.
+        path.write_text(other(4, "nan"))
+        _, err = self.rheo("run", "s.yaml", "--out", "a", "--resume", "--set", "frames.last=5", "--quiet", code=2)
+        self.assertIn("solids.csv:3:", err)
+        path.unlink()
+        self.rheo("run", "s.yaml", "--out", "a", "--resume", "--set", "frames.last=5", "--quiet")
+        self.rheo("info", "a")
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)

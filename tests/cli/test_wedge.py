@@ -36,7 +36,7 @@ def main():
             text = rheo("wedge", scene, wrong, "--out", out, code=2)
             assert told in text and not out.exists(), text
         assert "expected SCENE path=value" in rheo("wedge", scene, "--out", out, code=2)
-        assert "contact_sheet.png" in rheo(*words)
+        assert rheo(*words).strip() == f"{out}/contact_sheet.png"
         runs = sorted(p.name for p in out.iterdir() if p.is_dir())
         assert len(runs) == 6 and "radius=0.005,gravity=_0,-9.81,0_" in runs, runs
         for run in runs:
@@ -47,7 +47,26 @@ def main():
         (out / runs[0] / "points" / "points.0003.vdb").unlink()  # is made again, the others are left alone
         rheo(*words)
         assert sum(p.stat().st_mtime_ns != t for p, t in times.items()) == 1
+        killed(work, scene)
     print("wedges are as they should be")
+
+
+def killed(work, scene):
+    """Killed at any moment, before the first frame or between two runs, and called again it makes the same files."""
+    frames = {}
+    for out, moments in ((work / "whole", ()), (work / "killed", (0.02, 0.05, 0.1, 0.2, 0.4))):
+        words = [RHEO, "wedge", scene, "cell=0.05,0.04", "--out", f"{out}/", "--set", "frames.last=12", "--quiet"]
+        for moment in moments:
+            child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                child.wait(timeout=moment)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        assert rheo(*words[1:]).strip() == f"{out}/contact_sheet.png"
+        frames[out] = {p.relative_to(out): p.read_bytes() for p in out.rglob("points.*.vdb")}
+    whole, again = frames.values()
+    assert len(whole) == 24 and whole == again, (sorted(whole), sorted(again))
 
 
 RHEO = str(pathlib.Path(sys.argv[1]).resolve())

@@ -50,7 +50,7 @@ static void shares_of_planes_are_exact(void **state)
         for (int a = 0; a < 3; a++) length += plane[a] * plane[a];
         for (int a = 0; a < 3; a++) plane[a] /= sqrt(length);
         plane[3] = between(t, 3, -0.5, 0.5);
-        rh_measure m = {tilted, plane, 3, 0, 0};
+        rh_measure m = {tilted, plane, 3, 0, false, 0};
         for (int n = 0; n < N * N * N; n++) {
             const double at[3] = {(n % N + 0.5) / N - 0.5, (n / N % N + 0.5) / N - 0.5, (n / N / N + 0.5) / N - 0.5};
             counted += tilted(at, plane) < 0;

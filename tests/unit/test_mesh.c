@@ -479,6 +479,26 @@ static void same_bits_for_any_number_of_threads(void **state)
     rh_mesh_free(&m);
 }
 
+// Samples are taken when somebody asks: in another order, or by several threads at once, they are the same.
+static void same_bits_whoever_asks_first(void **state)
+{
+    (void)state;
+    enum { POINTS = 20000 };
+    rh_mesh m = make_torus(40, 20, 0.6, 0.25);
+    rh_mesh_sdf *forth = sample(&m, 0.02), *back = sample(&m, 0.02), *crowd = sample(&m, 0.02);
+    static double found[3][POINTS];
+    for (int i = 0; i < POINTS; i++) found[0][i] = rh_mesh_sdf_distance(forth, random_point((uint64_t)i, 1));
+    for (int i = POINTS - 1; i >= 0; i--) found[1][i] = rh_mesh_sdf_distance(back, random_point((uint64_t)i, 1));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(8)
+    for (int i = 0; i < POINTS; i++) found[2][i] = rh_mesh_sdf_distance(crowd, random_point((uint64_t)i, 1));
+    assert_memory_equal(found[0], found[1], sizeof found[0]);
+    assert_memory_equal(found[0], found[2], sizeof found[0]);
+    rh_mesh_sdf_free(forth);
+    rh_mesh_sdf_free(back);
+    rh_mesh_sdf_free(crowd);
+    rh_mesh_free(&m);
+}
+
 static void failing_memory_is_survived(void **state)
 {
     (void)state;
@@ -528,6 +548,7 @@ int main(void)
         cmocka_unit_test(holes_are_closed_by_a_lid),
         cmocka_unit_test(a_cavity_is_outside),
         cmocka_unit_test(same_bits_for_any_number_of_threads),
+        cmocka_unit_test(same_bits_whoever_asks_first),
         cmocka_unit_test(failing_memory_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_is_held);

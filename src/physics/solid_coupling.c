@@ -61,19 +61,24 @@ static bool near_dynamic(const rh_solid_coupling *c, int32_t t, rh_cut_near *nea
     return false;
 }
 
+// Faces that walls of a kind of their own close (blur.h) may be all open for the cut cells, which know no owner then.
 static void find_owners(const rh_solid_coupling *c, int32_t t)
 {
     const rh_tiles *tiles = c->tiles;
     rh_cut_near near;
-    rh_cut_tile_near(tiles, c->obstacles, t, &near);
+    bool listed = false;
     for (int a = 0; a < tiles->dimension; a++)
         for (int i = 0; i < tiles->cells; i++) {
             int16_t *owner = &c->owner[t][a * tiles->cells + i];
             bool poured = c->cut->inflow && c->cut->inflow[t] && (c->cut->inflow[t][i] >> a & 1);
-            int which = -1;
+            int which = (int)c->cut->owner[a][t][i] - 1;
             *owner = -1;
             if (poured || c->open[a][t][i] >= 1) continue;
-            rh_cut_tile_distance(c->obstacles, &near, face_place(tiles, t, i, a), &which);
+            if (which < 0) {
+                if (!listed) rh_cut_tile_near(tiles, c->obstacles, t, &near);
+                listed = true;
+                rh_cut_tile_distance(c->obstacles, &near, face_place(tiles, t, i, a), &which);
+            }
             if (which >= 0) *owner = (int16_t)c->dynamics->of_obstacle[which];
         }
 }

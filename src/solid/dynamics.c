@@ -220,6 +220,7 @@ static void place_after(const rh_dynamics *dynamics, double dt)
         const rh_dynamic_solid *s = &dynamics->items[n];
         dynamics->end->items[s->obstacle].pose = pose_after(s, dynamics->velocity + n * PARTS, dt);
     }
+    if (dynamics->end) rh_obstacles_moved(dynamics->end);
 }
 
 static void tell(const rh_dynamics *dynamics)
@@ -401,6 +402,7 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start,
         else if (!dynamics->opened) turn_freely(dynamics, n);
         at_start->items[s->obstacle].pose = pose_after(s, v, dynamics->ahead);
     }
+    rh_obstacles_moved(at_start);
     tell(dynamics);
     if (dynamics->joints.rows) {
         place_after(dynamics, dynamics->ahead + 0.5 * dt);
@@ -644,6 +646,7 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
         o->angular = angular_at(dynamics, s);
         o->origin = s->position;
     }
+    rh_obstacles_moved(obstacles);
 }
 
 // --- state -----------------------------------------------------------------------------------------------------------

@@ -60,10 +60,17 @@ static void add_to_solid(const rh_wall_impulses *w, int which, rh_dvec3 place, r
     add_to_regions(w, w->first_of[w->solids], place, impulse, sums);
 }
 
-static void add_impulse(const rh_wall_impulses *w, rh_dvec3 place, rh_dvec3 impulse, double *sums)
+static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
 {
-    int which = -1;
-    rh_obstacles_distance(w->met, place, &which);
+    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
+    (&x.x)[axis] -= 0.5f * tiles->h;
+    return rh_d3_from(x);
+}
+
+// `which`: the solid that is nearest, -1 = not known.
+static void add_impulse(const rh_wall_impulses *w, int which, rh_dvec3 place, rh_dvec3 impulse, double *sums)
+{
+    if (which < 0) rh_obstacles_distance(w->met, place, &which);
     if (which >= 0) add_to_solid(w, which, place, impulse, sums);
 }
 
@@ -86,13 +93,6 @@ static void add_sums(rh_wall_impulses *w, const double *sums, int64_t blocks)
 }
 
 // --- faces -----------------------------------------------------------------------------------------------------------
-static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
-{
-    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
-    (&x.x)[axis] -= 0.5f * tiles->h;
-    return rh_d3_from(x);
-}
-
 static bool is_poured(const rh_cut_cells *cut, int32_t t, int c, int axis)
 {
     return cut->inflow && cut->inflow[t] && (cut->inflow[t][c] >> axis & 1);
@@ -117,7 +117,9 @@ static void add_row(const rh_wall_impulses *w, const rh_step_view *view, int32_t
         bool poured = is_poured(view->cut, t, c, axis);
         sums[poured ? WORK_INFLOWS : WORK_SOLIDS] -= unit * (double)(given[i] * view->cut->wall[axis][t][c]);
         if (poured || w->count == 0) continue;
-        add_impulse(w, face_place(view->tiles, t, c, axis), impulse, sums);
+        // Sharp walls are the cut cells of the solids that are met.
+        int which = view->sharp ? (int)view->cut->owner[axis][t][c] - 1 : -1;
+        add_impulse(w, which, face_place(view->tiles, t, c, axis), impulse, sums);
     }
 }
 
@@ -277,7 +279,7 @@ static rh_code hit(rh_wall_impulses *w, const rh_points *points, rh_status *stat
             rh_dvec3 lost = rh_d3_sub(rh_d3_from(w->speed[i]), rh_d3_from(v[i])), place = rh_d3_from(x[i]);
             double *own = sums + b * sums_of_one(w);
             if (w->met->any_moving) own[WORK_SOLIDS] -= w->particle_mass * rh_d3_dot(lost, velocity_at(w, place));
-            if (w->count) add_impulse(w, place, rh_d3_scale(lost, w->particle_mass), own);
+            if (w->count) add_impulse(w, -1, place, rh_d3_scale(lost, w->particle_mass), own);
         }
     add_sums(w, sums, blocks);
     return RH_OK;

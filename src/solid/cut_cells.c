@@ -415,7 +415,7 @@ static rh_code make_missing(const work *w, int32_t count, rh_status *status)
 {
     for (int32_t begin = 0; begin < count; begin += BATCH) {
         int32_t end = begin + BATCH < count ? begin + BATCH : count;
-        RH_TRY(provide_pages(w->cache, (end - begin) * PAGES, status));
+        RH_TRY(provide_pages(w->cache, (end - begin) * (w->obstacles->any_dynamic ? PAGES : OWNER), status));
 #pragma omp parallel for schedule(dynamic, 1) if (end - begin > 1)
         for (int32_t n = begin; n < end; n++) make_tile(w, w->list[n]);
     }

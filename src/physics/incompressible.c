@@ -27,6 +27,7 @@
 #include "grid/curvature.h"
 #include "grid/outer_flow.h"
 #include "grid/transfer.h"
+#include "physics/buoyancy.h"
 #include "physics/drag.h"
 #include "physics/lines.h"
 #include "physics/momentum_error.h"
@@ -332,9 +333,14 @@ static void report_pressure(const step *s)
                        rh_points_data(s->points, "pressure", RH_POINT_F32));
 }
 
+static rh_solid_coupling_faces coupled_faces(const step *s)
+{
+    return (rh_solid_coupling_faces){s->velocity, s->weight, per_cell(s)};
+}
+
 static rh_code couple_solids(step *s, rh_status *status)
 {
-    const rh_solid_coupling_faces faces = {s->velocity, s->weight, per_cell(s)};
+    const rh_solid_coupling_faces faces = coupled_faces(s);
     const float *const *const open[3] = {s->cut.open[0], s->cut.open[1], s->cut.open[2]};
     return rh_solid_coupling_prepare(&s->solids, s->around->dynamics, s->around->obstacles, &s->tiles, &s->cut, open,
                                      s->params->density, &faces, s->arena, status);
@@ -412,6 +418,11 @@ static rh_code project(step *s, rh_status *status)
     }
     RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, coupled ? &s->solids : NULL,
                                is_balanced(s), (rh_precondition)s->params->preconditioner, s->arena, status));
+    if (coupled) {
+        const rh_solid_coupling_faces faces = coupled_faces(s);
+        RH_TRY(rh_buoyancy_find(&s->solids, &faces, &s->pressure.layout, s->arena, status));
+        rh_solid_coupling_follow(&s->solids);
+    }
     if (has_tension(s)) {
         s->pressure.tension = &s->tension;
         RH_TRY(rh_faces_new(&s->pressure.jump, &s->tiles, true, s->arena, status));

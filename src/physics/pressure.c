@@ -553,7 +553,10 @@ static rh_code answer_contacts(rh_pressure *p, double size, double tolerance, in
         rh_poisson_clear(m, b);
         if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, b)) return RH_OK;
         double part = length(m, b, sums);
-        if (!(part > tolerance * size)) return RH_OK;
+        if (!(part > tolerance * size)) {
+            rh_solid_coupling_follow(p->solids);
+            return RH_OK;
+        }
         RH_TRY(solve_coupled(p, b, q, fmin(0.5, tolerance * size / part), max_iterations, arena, &more, status));
         for (int64_t c = 0; c < (int64_t)rh_poisson_values(m); c++) p->q[c] += q[c];
         rh_solid_coupling_give(p->solids, q, 1);

@@ -37,7 +37,7 @@ static rh_dvec3 center_of(const rh_solid_coupling *c, int solid)
     return c->obstacles->items[c->dynamics->items[solid].obstacle].origin;
 }
 
-static void row_of(const rh_solid_coupling *c, int solid, int32_t t, int cell, int axis, double row[PARTS])
+void rh_solid_coupling_row(const rh_solid_coupling *c, int solid, int32_t t, int cell, int axis, double row[PARTS])
 {
     rh_dynamics_row(face_place(c->tiles, t, cell, axis), center_of(c, solid), axis, row);
     if (c->tiles->dimension == 2) row[2] = row[3] = row[4] = 0;
@@ -61,19 +61,24 @@ static bool near_dynamic(const rh_solid_coupling *c, int32_t t, rh_cut_near *nea
     return false;
 }
 
+// Faces that walls of a kind of their own close (blur.h) may be all open for the cut cells, which know no owner then.
 static void find_owners(const rh_solid_coupling *c, int32_t t)
 {
     const rh_tiles *tiles = c->tiles;
     rh_cut_near near;
-    rh_cut_tile_near(tiles, c->obstacles, t, &near);
+    bool listed = false;
     for (int a = 0; a < tiles->dimension; a++)
         for (int i = 0; i < tiles->cells; i++) {
             int16_t *owner = &c->owner[t][a * tiles->cells + i];
             bool poured = c->cut->inflow && c->cut->inflow[t] && (c->cut->inflow[t][i] >> a & 1);
-            int which = -1;
+            int which = (int)c->cut->owner[a][t][i] - 1;
             *owner = -1;
             if (poured || c->open[a][t][i] >= 1) continue;
-            rh_cut_tile_distance(c->obstacles, &near, face_place(tiles, t, i, a), &which);
+            if (which < 0) {
+                if (!listed) rh_cut_tile_near(tiles, c->obstacles, t, &near);
+                listed = true;
+                rh_cut_tile_distance(c->obstacles, &near, face_place(tiles, t, i, a), &which);
+            }
             if (which >= 0) *owner = (int16_t)c->dynamics->of_obstacle[which];
         }
 }
@@ -118,7 +123,7 @@ static void set_walls(rh_solid_coupling *c)
                 int solid = c->owner[t][a * tiles->cells + i];
                 double row[PARTS];
                 if (solid < 0) continue;
-                row_of(c, solid, t, i, a, row);
+                rh_solid_coupling_row(c, solid, t, i, a, row);
                 wall[i] = (float)speed_of(c, solid, row);
             }
         }
@@ -127,12 +132,16 @@ static void set_walls(rh_solid_coupling *c)
 void rh_solid_coupling_follow(rh_solid_coupling *c) { set_walls(c); }
 
 // --- what moves with the solids --------------------------------------------------------------------------------------
-// Share of the velocity of a closed face that the wall decides.
-static double decided(const rh_solid_coupling *c, int solid, rh_dvec3 x, int axis)
+rh_dvec3 rh_solid_coupling_place(const rh_solid_coupling *c, int32_t tile, int cell, int axis)
+{
+    return face_place(c->tiles, tile, cell, axis);
+}
+
+double rh_solid_coupling_decided(const rh_solid_coupling *c, int solid, int32_t tile, int cell, int axis)
 {
     int which = c->dynamics->items[solid].obstacle;
     if (c->obstacles->items[which].wall == RH_WALL_NO_SLIP) return 1;
-    rh_dvec3 n = rh_obstacles_normal(c->obstacles, which, x);
+    rh_dvec3 n = rh_obstacles_normal(c->obstacles, which, face_place(c->tiles, tile, cell, axis));
     return (&n.x)[axis] * (&n.x)[axis];
 }
 
@@ -156,9 +165,9 @@ static void attach_tile(const rh_solid_coupling *c, const rh_solid_coupling_face
             int solid = c->owner[t][a * tiles->cells + i];
             if (solid < 0 || c->open[a][t][i] > 0 || !(faces->fill.axis[a][at] > 0)) continue;
             double row[PARTS];
-            row_of(c, solid, t, i, a, row);
+            rh_solid_coupling_row(c, solid, t, i, a, row);
             double mass = c->mass * (double)(faces->fill.axis[a][at] / faces->full) *
-                          decided(c, solid, face_place(tiles, t, i, a), a);
+                          rh_solid_coupling_decided(c, solid, t, i, a);
             attach_face(c, solid, row, mass, (double)faces->velocity.axis[a][at], masses, impulses);
         }
 }
@@ -210,6 +219,7 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
                              .tiles = tiles,
                              .cut = cut,
                              .open = {open[0], open[1], open[2]},
+                             .density = density,
                              .mass = density * pow((double)tiles->h, tiles->dimension)};
     size_t six = ((size_t)dynamics->count + 1) * PARTS * sizeof(double);
     c->touch = rh_arena_take(arena, six, status);
@@ -271,7 +281,7 @@ static void add_face(const rh_solid_coupling *c, place at, int axis, double sign
     if (solid < 0) return;
     double row[PARTS], share = sign * (1 - (double)c->open[axis][at.tile][at.cell]);
     int local = local_of(w, solid), n = 0;
-    row_of(c, solid, at.tile, at.cell, axis, row);
+    rh_solid_coupling_row(c, solid, at.tile, at.cell, axis, row);
     while (n < w->rows && w->local[n] != local) n++;
     if (n == w->rows) {
         w->local[w->rows++] = local;
@@ -379,13 +389,13 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
-// Adds the effect of the impulses in `touch`, which the solids have received, to the right-hand side.
+// Adds the effect of the impulses in `touch`, which the solids have received, to the right-hand side. The walls follow
+// when the answer is given.
 static void tell_cells(rh_solid_coupling *c, double scale, float *b)
 {
     rh_dynamics_respond(c->dynamics, c->touch, c->change);
     for (int k = 0; k < c->dynamics->count * PARTS; k++) c->change[k] *= scale;
     rh_term_spread(&c->term, c->tiles->cells, c->change, b);
-    set_walls(c);
 }
 
 static const double LEAST_RATIO = 1e-3;  // of masses: beyond it, other things than these impulses moved the solid
@@ -404,7 +414,9 @@ bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
 
 void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b)
 {
-    if (rh_dynamics_pay(c->dynamics, c->touch)) tell_cells(c, scale, b);
+    if (!rh_dynamics_pay(c->dynamics, c->touch)) return;
+    tell_cells(c, scale, b);
+    set_walls(c);
 }
 
 // The expected and the actual effect of these impulses tell how much mass there really is, in their direction (the
@@ -464,5 +476,6 @@ bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
     bool on = goes_on(c);
     rh_dynamics_give(d, c->touch, false);
     tell_cells(c, scale, b);
+    if (!on) set_walls(c);
     return on;
 }

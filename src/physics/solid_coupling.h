@@ -24,6 +24,7 @@ typedef struct rh_solid_coupling {
     const rh_tiles *tiles;
     rh_cut_cells *cut;
     const float *const *open[3];  // per tile: shares of faces that pressure moves
+    double density;               // kg/m^3
     double mass;                  // kg (kg/m): of a cell full of material
     int16_t **owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1; NULL = none
     rh_term term;
@@ -53,6 +54,13 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
 // Finds the added mass of each solid (added_mass.c). `matrix` is complete.
 rh_code rh_solid_coupling_find_added(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
                                      rh_arena *arena, rh_status *status);
+// The row that gives the velocity of a solid along the axis of the lower face of a cell, there.
+void rh_solid_coupling_row(const rh_solid_coupling *c, int solid, int32_t tile, int cell, int axis,
+                           double row[RH_DYNAMICS_PARTS]);
+// The middle of that face.
+rh_dvec3 rh_solid_coupling_place(const rh_solid_coupling *c, int32_t tile, int cell, int axis);
+// Share of the velocity of a closed face that the wall of its solid decides.
+double rh_solid_coupling_decided(const rh_solid_coupling *c, int solid, int32_t tile, int cell, int axis);
 // The solids receive the impulses of the pressure q, and the velocities of their walls follow. `speed`: m/s that a
 // difference of 1 in q gives to a face.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);

@@ -297,7 +297,7 @@ static bool is_mover_near(const rh_tiles *tiles, const rh_obstacles *obstacles, 
         const rh_obstacle *o = &obstacles->items[i];
         if (o->rests) continue;
         double reach = half_diagonal(tiles, 3 * RH_TILE) + gap + 2 * rh_shape_slack(&o->shape);
-        if (rh_obstacles_distance_of(obstacles, &i, 1, tile_center(tiles, t), NULL) <= reach) return true;
+        if (rh_obstacle_within(obstacles, i, tile_center(tiles, t), reach)) return true;
     }
     return false;
 }

@@ -12,7 +12,7 @@
 #include "solid/thin_tile.h"
 
 enum { ZERO, ONE, REACH, DEPTH, CONSTANTS };  // shared pages
-enum { OPEN = 0, WALL = 3, DISTANCE = 6, SHARE = 7, VOLUME = 8, ROOM = 9, PASS = 10, PAGES = 13 };
+enum { OPEN = 0, WALL = 3, DISTANCE = 6, SHARE = 7, VOLUME = 8, ROOM = 9, PASS = 10, OWNER = 13, PAGES = 16 };
 enum { CHUNK = 32, BATCH = 16 };  // pages allocated together; tiles made between provisions
 
 typedef struct rh_cut_entry {
@@ -338,7 +338,7 @@ static void keep_page(rh_cut_cache *cache, entry *e, int which, const float *val
 static void make_free(const rh_cut_cache *cache, entry *e)
 {
     for (int n = 0; n < PAGES; n++)
-        e->pages[n] = constant(cache, n == DISTANCE ? REACH : n >= WALL && n < DISTANCE ? ZERO : ONE);
+        e->pages[n] = constant(cache, n == DISTANCE ? REACH : (n >= WALL && n < DISTANCE) || n >= OWNER ? ZERO : ONE);
     for (int a = 0; a < 3; a++) e->faces[a] = (rh_cut_faces){.which = -1};
     memset(e->releases, 0, sizeof e->releases);
     e->touch = (rh_cut_box){{RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}};
@@ -355,7 +355,7 @@ static void renew_velocities(const work *w, entry *e, const rh_cut_near *near, i
 {
     float wall[3][RH_CUT_CELLS];
     rh_cut_tile_velocities(w->tiles, w->obstacles, near, t, e->pages + OPEN,
-                           (float *const[3]){wall[0], wall[1], wall[2]});
+                           (float *const[3]){wall[0], wall[1], wall[2]}, NULL);
     keep_walls(w->cache, e, wall);
 }
 
@@ -372,7 +372,8 @@ static void make_values(const work *w, const rh_cut_near *near, int32_t t, rh_cu
         rh_thin_tile_cut(w->tiles, w->obstacles, near, &thin, cache->form, t, values, cache->blur ? blurred : NULL);
     const float *const open[3] = {values->open[0], values->open[1], values->open[2]};
     rh_cut_tile_velocities(w->tiles, w->obstacles, near, t, open,
-                           (float *const[3]){values->wall[0], values->wall[1], values->wall[2]});
+                           (float *const[3]){values->wall[0], values->wall[1], values->wall[2]},
+                           w->obstacles->any_dynamic ? values->owner : NULL);
     rh_cut_tile_faces(w->tiles, w->obstacles, near, t, open, values->distance, values->faces);
 }
 
@@ -398,6 +399,8 @@ static void make_tile(const work *w, int32_t t)
         e->faces[a] = values.faces[a];
     }
     keep_walls(cache, e, values.wall);
+    for (int a = 0; a < w->tiles->dimension && w->obstacles->any_dynamic; a++)
+        keep_page(cache, e, OWNER + a, values.owner[a]);
     keep_page(cache, e, DISTANCE, values.distance);
     keep_page(cache, e, SHARE, values.share);
     keep_page(cache, e, VOLUME, values.volume);
@@ -412,7 +415,7 @@ static rh_code make_missing(const work *w, int32_t count, rh_status *status)
 {
     for (int32_t begin = 0; begin < count; begin += BATCH) {
         int32_t end = begin + BATCH < count ? begin + BATCH : count;
-        RH_TRY(provide_pages(w->cache, (end - begin) * PAGES, status));
+        RH_TRY(provide_pages(w->cache, (end - begin) * (w->obstacles->any_dynamic ? PAGES : OWNER), status));
 #pragma omp parallel for schedule(dynamic, 1) if (end - begin > 1)
         for (int32_t n = begin; n < end; n++) make_tile(w, w->list[n]);
     }
@@ -433,6 +436,7 @@ static rh_code new_view(rh_cut_cells *cut, const rh_tiles *tiles, bool blur, boo
     for (int a = 0; a < tiles->dimension; a++) {
         RH_TRY(new_table(&cut->open[a], tiles, arena, status));
         RH_TRY(new_table(&cut->wall[a], tiles, arena, status));
+        RH_TRY(new_table(&cut->owner[a], tiles, arena, status));
         if (blur) RH_TRY(new_table(&cut->pass[a], tiles, arena, status));
     }
     if (blur) RH_TRY(new_table(&cut->room, tiles, arena, status));
@@ -454,7 +458,8 @@ static void fill_view(const work *w, rh_cut_cells *cut)
     for (int32_t t = 0; t < w->tiles->count; t++) {
         const entry *e = &w->cache->entries[w->entry_of[t]];
         for (int a = 0; a < w->tiles->dimension; a++)
-            cut->open[a][t] = e->pages[OPEN + a], cut->wall[a][t] = e->pages[WALL + a];
+            cut->open[a][t] = e->pages[OPEN + a], cut->wall[a][t] = e->pages[WALL + a],
+            cut->owner[a][t] = e->pages[OWNER + a];
         cut->distance[t] = e->pages[DISTANCE];
         cut->share[t] = e->pages[SHARE];
         cut->volume[t] = e->pages[VOLUME];

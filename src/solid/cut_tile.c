@@ -56,7 +56,7 @@ static bool reaches_a_part(const rh_tiles *tiles, const rh_obstacles *obstacles,
     for (int n = 0; n < 1 << tiles->dimension; n++) {
         rh_dvec3 x = {center.x + (n & 1 ? quarter : -quarter), center.y + (n & 2 ? quarter : -quarter), center.z};
         if (tiles->dimension == 3) x.z += n & 4 ? quarter : -quarter;
-        if (rh_obstacles_distance_of(obstacles, &which, 1, x, NULL) <= radius) return true;
+        if (rh_obstacle_within(obstacles, which, x, radius)) return true;
     }
     return false;
 }
@@ -229,10 +229,11 @@ static void weight_shares(sampler *s, rh_cut_values *out)
 // --- walls -----------------------------------------------------------------------------------------------------------
 
 void rh_cut_tile_velocities(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
-                            const float *const open[3], float *const wall[3])
+                            const float *const open[3], float *const wall[3], float (*owner)[RH_CUT_CELLS])
 {
     for (int a = 0; a < tiles->dimension; a++) {
         memset(wall[a], 0, (size_t)tiles->cells * sizeof(float));
+        if (owner) memset(owner[a], 0, sizeof owner[a]);
         for (int c = 0; c < tiles->cells && obstacles->any_moving; c++) {
             if (open[a][c] >= 1) continue;
             rh_dvec3 x = face_place(tiles, t, c, a);
@@ -240,6 +241,7 @@ void rh_cut_tile_velocities(const rh_tiles *tiles, const rh_obstacles *obstacles
             distance_near(obstacles, near, x, &which);
             rh_dvec3 v = rh_obstacles_velocity(obstacles, which, x);
             wall[a][c] = (float)(&v.x)[a];
+            if (owner) owner[a][c] = (float)(which + 1);
         }
     }
 }

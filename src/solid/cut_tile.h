@@ -33,6 +33,7 @@ typedef struct rh_cut_box {
 typedef struct rh_cut_values {
     float open[3][RH_CUT_CELLS];   // 0..1: share of each face in free space
     float wall[3][RH_CUT_CELLS];   // m/s: the solid's velocity along the face's axis, at faces that are not all open
+    float owner[3][RH_CUT_CELLS];  // 1 + number of the nearest solid, at faces that are not all open; 0 elsewhere
     float distance[RH_CUT_CELLS];  // m: cell centres, positive in free space, clamped
     float share[RH_CUT_CELLS];     // 0..1: share of the cell's linear weight function in free space
     float volume[RH_CUT_CELLS];    // 0..1: share of the cell in free space
@@ -52,9 +53,9 @@ void rh_cut_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, int3
 // All but `wall` and `faces`, which follow from `open` once thin walls have changed that (thin_tile.h).
 void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                       rh_cut_values *out);
-// Velocities of walls at the faces that are not all open.
+// Velocities of walls at the faces that are not all open; `owner` as in rh_cut_values, or NULL.
 void rh_cut_tile_velocities(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
-                            const float *const open[3], float *const wall[3]);
+                            const float *const open[3], float *const wall[3], float (*owner)[RH_CUT_CELLS]);
 // Signed distance (m) to the nearest of the listed solids, or of all when the list is full; *which (may be NULL) is
 // that solid, -1 for none.
 double rh_cut_tile_distance(const rh_obstacles *obstacles, const rh_cut_near *near, rh_dvec3 x, int *which);

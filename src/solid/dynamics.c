@@ -110,6 +110,7 @@ static void invert(rh_dynamics *dynamics, int n)
 static void start(rh_dynamic_solid *s, const rh_obstacle *o, int index)
 {
     *s = (rh_dynamic_solid){.obstacle = index, .mass = o->mass, .linear = o->linear};
+    s->borne = 1;  // what is in liquid is so at rest, until a step knows better
     turn_of(o->pose.rotation, s->turn);
     s->position = rh_pose_to_world(&o->pose, o->mass.center);
     s->spin = rh_m3_mul(inertia_of(s), o->angular);
@@ -132,14 +133,16 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->change = rh_alloc_zero(six, "dynamics", status);
     out->entered = rh_alloc_zero(six, "dynamics", status);
     out->payment = rh_alloc_zero(six, "dynamics", status);
+    out->displaced = rh_alloc_zero(((size_t)out->count + 1) * sizeof *out->displaced, "dynamics", status);
+    out->advance = rh_alloc_zero(six, "dynamics", status);
     out->kick = rh_alloc_zero(room * sizeof *out->kick, "dynamics", status);
     out->turning = rh_alloc_zero(room * sizeof *out->turning, "dynamics", status);
     out->held = rh_alloc_zero(room * sizeof *out->held, "dynamics", status);
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
     if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
-        !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->turning ||
-        !out->kick || !out->held || !out->obstacle_of || !out->moved) {
+        !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->displaced ||
+        !out->advance || !out->turning || !out->kick || !out->held || !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
     }
@@ -175,6 +178,8 @@ void rh_dynamics_free(rh_dynamics *dynamics)
     rh_free(dynamics->change);
     rh_free(dynamics->entered);
     rh_free(dynamics->payment);
+    rh_free(dynamics->displaced);
+    rh_free(dynamics->advance);
     rh_free(dynamics->added);
     rh_free(dynamics->turning);
     rh_free(dynamics->kick);
@@ -220,6 +225,7 @@ static void place_after(const rh_dynamics *dynamics, double dt)
         const rh_dynamic_solid *s = &dynamics->items[n];
         dynamics->end->items[s->obstacle].pose = pose_after(s, dynamics->velocity + n * PARTS, dt);
     }
+    if (dynamics->end) rh_obstacles_moved(dynamics->end);
 }
 
 static void tell(const rh_dynamics *dynamics)
@@ -351,6 +357,8 @@ void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_
     dynamics->paid = dynamics->opened && dynamics->left_paid;
     size_t six = (size_t)dynamics->count * PARTS * sizeof(double);
     memset(dynamics->payment, 0, six);
+    memset(dynamics->displaced, 0, (size_t)dynamics->count * sizeof *dynamics->displaced);
+    memset(dynamics->advance, 0, six);
     memset(dynamics->given, 0, six);
     memset(dynamics->brought, 0, six);
     memset(dynamics->attached, 0, six * PARTS);
@@ -401,6 +409,7 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start,
         else if (!dynamics->opened) turn_freely(dynamics, n);
         at_start->items[s->obstacle].pose = pose_after(s, v, dynamics->ahead);
     }
+    rh_obstacles_moved(at_start);
     tell(dynamics);
     if (dynamics->joints.rows) {
         place_after(dynamics, dynamics->ahead + 0.5 * dt);
@@ -452,6 +461,38 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
     memcpy(dynamics->payment, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     rh_dynamics_give(dynamics, impulse, false);
     return true;
+}
+
+// --- what is displaced -----------------------------------------------------------------------------------------------
+// The impulse of liquid at rest that so much liquid more would give, `times` it.
+static void lift_of(const rh_dynamics *dynamics, int n, const double (*liquid)[PARTS], double times, double out[PARTS])
+{
+    memset(out, 0, PARTS * sizeof *out);
+    for (int a = 0; a < dynamics->dimension; a++)
+        for (int k = 0; k < PARTS; k++) out[k] -= times * (&dynamics->gravity.x)[a] * dynamics->kick[n] * liquid[a][k];
+}
+
+// Where several materials share the solids, the steps of each are their own, and nothing is done.
+void rh_dynamics_displace(rh_dynamics *dynamics, const rh_displaced *displaced)
+{
+    if (dynamics->shared) return;
+    memcpy(dynamics->displaced, displaced, (size_t)dynamics->count * sizeof *displaced);
+    for (int n = 0; n < dynamics->count; n++)
+        lift_of(dynamics, n, displaced[n].solved, dynamics->held[n] ? 0 : dynamics->items[n].borne,
+                dynamics->advance + n * PARTS);
+    rh_dynamics_give(dynamics, dynamics->advance, false);
+}
+
+// Share of the impulse of liquid at rest that the solve has given: none in free fall.
+static double borne_by(const rh_dynamics *dynamics, int n)
+{
+    double all = 0, given = 0;
+    for (int a = 0; a < dynamics->dimension; a++) {
+        double rest = -(&dynamics->gravity.x)[a] * dynamics->kick[n] * dynamics->displaced[n].closed[a];
+        all += rest * rest;
+        given += rest * dynamics->given[n * PARTS + a];
+    }
+    return all > 0 ? fmin(fmax(given / all, 0), 1) : 0;
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
@@ -593,13 +634,16 @@ static void reckoned(const rh_dynamics *dynamics, int n, double out[PARTS])
 
 static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *received, rh_dynamic_solid *s)
 {
-    double known[PARTS];
+    double known[PARTS], rest[PARTS];
     rh_dvec3 turn = rh_impulse_about(received, s->position);
     reckoned(dynamics, n, known);
+    s->borne = borne_by(dynamics, n);
+    lift_of(dynamics, n, dynamics->displaced[n].counted, s->borne, rest);
+    for (int k = 0; k < PARTS; k++) rest[k] -= dynamics->advance[n * PARTS + k];
     for (int a = 0; a < 3; a++) {
         bool moves = a < dynamics->dimension, turns = dynamics->dimension == 3 || a == 2;
-        s->owed[a] += moves ? (&received->linear.x)[a] - known[a] : 0;
-        s->owed[3 + a] += turns ? (&turn.x)[a] - known[3 + a] : 0;
+        s->owed[a] += moves ? (&received->linear.x)[a] - known[a] + rest[a] : 0;
+        s->owed[3 + a] += turns ? (&turn.x)[a] - known[3 + a] + rest[3 + a] : 0;
     }
 }
 
@@ -644,17 +688,18 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
         o->angular = angular_at(dynamics, s);
         o->origin = s->position;
     }
+    rh_obstacles_moved(obstacles);
 }
 
 // --- state -----------------------------------------------------------------------------------------------------------
 typedef struct state {
     rh_dvec3 position, linear, spin;
-    double turn[4], owed[PARTS];
+    double turn[4], owed[PARTS], borne;
 } state;
 
 static state state_of(const rh_dynamic_solid *s)
 {
-    state out = {.position = s->position, .linear = s->linear, .spin = s->spin};
+    state out = {.position = s->position, .linear = s->linear, .spin = s->spin, .borne = s->borne};
     memcpy(out.turn, s->turn, sizeof out.turn);
     memcpy(out.owed, s->owed, sizeof out.owed);
     return out;
@@ -739,6 +784,7 @@ rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *
         to->position = s.position;
         to->linear = s.linear;
         to->spin = s.spin;
+        to->borne = s.borne;
         memcpy(to->turn, s.turn, sizeof s.turn);
         memcpy(to->owed, s.owed, sizeof s.owed);
     }

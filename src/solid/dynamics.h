@@ -51,7 +51,16 @@ typedef struct rh_dynamic_solid {
     rh_dvec3 linear;    // m/s
     rh_dvec3 spin;      // kg m^2/s: angular momentum, which a free solid keeps while its angular velocity changes
     double owed[RH_DYNAMICS_PARTS];  // impulse measured in the last step less the one assumed by the solves
+    double borne;  // 0..1: share of its weight in liquid that the pressure of the last step would have borne
 } rh_dynamic_solid;
+
+// Liquid (kg, kg/m in two dimensions) in a solid's place, as gravity along each axis weighs it: six parts, those of the
+// impulse per m/s, moments about its centre of mass.
+typedef struct rh_displaced {
+    double closed[3];                      // that the solve of the pressure takes for closed
+    double solved[3][RH_DYNAMICS_PARTS];   // that the solve reckons with too little
+    double counted[3][RH_DYNAMICS_PARTS];  // that particles are missing too little
+} rh_displaced;
 
 typedef struct rh_dynamics {
     rh_dynamic_solid *items;  // owned
@@ -87,6 +96,8 @@ typedef struct rh_dynamics {
     double last_span;              // s: of the one before
     double ahead;                  // s: from its start to that of the step
     double *entered;               // owned, [6 count]: velocities that the last material left
+    rh_displaced *displaced;       // owned, [count]: of the step in progress; zeros where it is not known
+    double *advance;               // owned, [6 count]: impulses given for it
     double *payment;               // owned, [6 count]: the part of what is owed that was given in the step in progress
     // For as long as the solids live.
     int *obstacle_of;  // owned: [count]
@@ -134,6 +145,9 @@ void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted
 // Gives what the solids are owed, once a step: the impulses [6 count], not `counted`. A method whose solve answers
 // impulses takes them into it: alone they would throw a light solid far. False: they have been given already.
 bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse);
+// What the solids displace [count]: they receive at once what the solve will be short of in liquid at rest, as far as
+// the last step found it so; rh_dynamics_leave sets it right.
+void rh_dynamics_displace(rh_dynamics *dynamics, const rh_displaced *displaced);
 
 // Impulses [6 count] of contacts, motors and limits of joints, for the velocities that the solids have now; not given
 // yet. `added`: [36 count], added mass beyond what is attached, or NULL: of its linear part the mean over the axes

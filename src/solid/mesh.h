@@ -80,4 +80,6 @@ double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point);
 rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point);
 rh_dbox rh_mesh_sdf_bounds(const rh_mesh_sdf *sdf);  // of the mesh
 double rh_mesh_sdf_slack(const rh_mesh_sdf *sdf);    // m; |distance| never exceeds the true one by more than this
+// m; by so much the distance to a ball around the bounds may be larger than that to the mesh as it is sampled.
+double rh_mesh_sdf_beyond(const rh_mesh_sdf *sdf);
 int64_t rh_mesh_sdf_bytes(const rh_mesh_sdf *sdf);

@@ -647,6 +647,12 @@ int64_t rh_mesh_sdf_nearest(const rh_mesh_sdf *sdf, rh_dvec3 point, double weigh
 
 rh_dbox rh_mesh_sdf_bounds(const rh_mesh_sdf *sdf) { return sdf->bounds; }
 
+// Beyond the samples the distance is at least that to their box, which has one more of them where spacings do not fit.
+double rh_mesh_sdf_beyond(const rh_mesh_sdf *sdf)
+{
+    return sqrt(3) * (MARGIN + 1) * sdf->spacing + rh_mesh_sdf_slack(sdf);
+}
+
 // A distance changes by at most the way walked, so the trilinear mix of eight corners errs by no more than their mean
 // distance: most in the middle of a cell, half of its diagonal. Far samples add their tolerance.
 double rh_mesh_sdf_slack(const rh_mesh_sdf *sdf) { return (0.87 + tolerance) * sdf->spacing; }

@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
+#include "solid/ball_tree.h"
 #include "solid/features.h"
 #include "solid/mass.h"
 #include "solid/mesh_sequence.h"
@@ -60,7 +61,8 @@ typedef struct rh_obstacle {
     rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s
     rh_dvec3 origin;
     bool rests;    // never moves
-    double reach;  // m: the farthest that it gets from its pivot, where its distance is exact; 0 = not known
+    rh_ball own;   // around its shape, in its own space; no end: a container, a plane, or not known
+    rh_ball ball;  // the same where it is
     // For the code that moves it. Zeros where nothing needs them.
     rh_mass mass;                 // in its own space: solid/mass.h
     rh_impulse received;          // from the material whose solids these are, in its last step: world/wall_impulses.h
@@ -78,7 +80,10 @@ typedef struct rh_obstacle {
 typedef struct rh_obstacles {
     rh_obstacle *items;  // owned
     int count;
-    bool any_separating, any_moving, any_thin;  // set by rh_obstacles_at
+    bool any_separating, any_moving, any_thin, any_dynamic;  // set by rh_obstacles_at
+    // Where there are many: the balls around them, side by side, and their tree. Owned; NULL = not taken.
+    rh_ball *balls;
+    rh_ball_tree tree;
 } rh_obstacles;
 
 // Allocates `out` for the result of rh_obstacles_at of `solids`.
@@ -88,6 +93,8 @@ void rh_obstacles_free(rh_obstacles *obstacles);  // not meshes and sequences: w
 // moves through the step as far as its velocity says (dt = 0: velocities at `time`). `out` has room for as many, or is
 // `solids` itself. Only where solids follow sequences of meshes can it fail.
 rh_code rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_obstacles *out, rh_status *status);
+// For whoever changes a pose in `items`: what is known of where the solids are follows.
+void rh_obstacles_moved(rh_obstacles *obstacles);
 // Upper bound of the speed (m/s) of any point of a moving solid; solids without end count at their pivot.
 double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 
@@ -96,6 +103,8 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which);
 // The same of one solid.
 double rh_obstacle_distance(const rh_obstacle *obstacle, rh_dvec3 point);
+// Whether solid `which` is not farther than `radius` from a point. Quick where it is far.
+bool rh_obstacle_within(const rh_obstacles *obstacles, int which, rh_dvec3 point, double radius);
 // Unit normal of solid `which` pointing into free space.
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);
 // Velocity (m/s) of the wall of solid `which` next to a point.

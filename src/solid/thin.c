@@ -42,7 +42,7 @@ void rh_thin_near(const rh_obstacles *obstacles, rh_dvec3 point, double radius, 
         const rh_obstacle *o = &obstacles->items[i];
         if (!o->thin) continue;
         double reach = radius + rh_shape_slack(&o->shape);
-        if (rh_obstacles_distance_of(obstacles, &i, 1, point, NULL) <= reach) list->items[list->count++] = i;
+        if (rh_obstacle_within(obstacles, i, point, reach)) list->items[list->count++] = i;
     }
 }
 

@@ -36,21 +36,19 @@ static double *take_sums(const rh_wall_impulses *w, int64_t blocks, rh_arena *ar
     return rh_arena_take_zero(arena, (size_t)((blocks + 1) * sums_of_one(w)) * sizeof(double), status);
 }
 
-static bool is_in(const rh_wall_region *region, int which, rh_dvec3 place, int dimension)
+static bool is_in(const rh_wall_region *region, rh_dvec3 place, int dimension)
 {
-    if (region->solid >= 0 && region->solid != which) return false;
     bool inside = true;
     for (int a = 0; a < dimension; a++)
         inside = inside && (&place.x)[a] >= (&region->min.x)[a] && (&place.x)[a] <= (&region->max.x)[a];
     return inside;
 }
 
-// To solid `which`.
-static void add_to_solid(const rh_wall_impulses *w, int which, rh_dvec3 place, rh_dvec3 impulse, double *sums)
+static void add_to_regions(const rh_wall_impulses *w, int first, rh_dvec3 place, rh_dvec3 impulse, double *sums)
 {
     rh_dvec3 turn = rh_d3_cross(place, impulse);
-    for (int n = 0; n < w->count; n++) {
-        if (!is_in(&w->regions[n], which, place, w->dimension)) continue;
+    for (int n = first; n >= 0; n = w->next[n]) {
+        if (!is_in(&w->regions[n], place, w->dimension)) continue;
         for (int a = 0; a < 3; a++) {
             sums[WORKS + n * PARTS + a] += (&impulse.x)[a];
             sums[WORKS + n * PARTS + 3 + a] += (&turn.x)[a];
@@ -58,10 +56,24 @@ static void add_to_solid(const rh_wall_impulses *w, int which, rh_dvec3 place, r
     }
 }
 
-static void add_impulse(const rh_wall_impulses *w, rh_dvec3 place, rh_dvec3 impulse, double *sums)
+// To solid `which`.
+static void add_to_solid(const rh_wall_impulses *w, int which, rh_dvec3 place, rh_dvec3 impulse, double *sums)
 {
-    int which = -1;
-    rh_obstacles_distance(w->met, place, &which);
+    if (which < w->solids) add_to_regions(w, w->first_of[which], place, impulse, sums);
+    add_to_regions(w, w->first_of[w->solids], place, impulse, sums);
+}
+
+static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
+{
+    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
+    (&x.x)[axis] -= 0.5f * tiles->h;
+    return rh_d3_from(x);
+}
+
+// `which`: the solid that is nearest, -1 = not known.
+static void add_impulse(const rh_wall_impulses *w, int which, rh_dvec3 place, rh_dvec3 impulse, double *sums)
+{
+    if (which < 0) rh_obstacles_distance(w->met, place, &which);
     if (which >= 0) add_to_solid(w, which, place, impulse, sums);
 }
 
@@ -85,13 +97,6 @@ static void add_sums(rh_wall_impulses *w, const double *sums, int64_t blocks)
 }
 
 // --- faces -----------------------------------------------------------------------------------------------------------
-static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
-{
-    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
-    (&x.x)[axis] -= 0.5f * tiles->h;
-    return rh_d3_from(x);
-}
-
 static bool is_poured(const rh_cut_cells *cut, int32_t t, int c, int axis)
 {
     return cut->inflow && cut->inflow[t] && (cut->inflow[t][c] >> axis & 1);
@@ -116,7 +121,9 @@ static void add_row(const rh_wall_impulses *w, const rh_step_view *view, int32_t
         bool poured = is_poured(view->cut, t, c, axis);
         sums[poured ? WORK_INFLOWS : WORK_SOLIDS] -= unit * (double)(given[i] * view->cut->wall[axis][t][c]);
         if (poured || w->count == 0) continue;
-        add_impulse(w, face_place(view->tiles, t, c, axis), impulse, sums);
+        // Sharp walls are the cut cells of the solids that are met.
+        int which = view->sharp ? (int)view->cut->owner[axis][t][c] - 1 : -1;
+        add_impulse(w, which, face_place(view->tiles, t, c, axis), impulse, sums);
     }
 }
 
@@ -316,7 +323,7 @@ static rh_code hit(rh_wall_impulses *w, const rh_points *points, rh_status *stat
             rh_dvec3 lost = rh_d3_sub(rh_d3_from(w->speed[i]), rh_d3_from(v[i])), place = rh_d3_from(x[i]);
             double *own = sums + b * sums_of_one(w);
             if (w->met->any_moving) own[WORK_SOLIDS] -= w->particle_mass * rh_d3_dot(lost, velocity_at(w, place));
-            if (w->count) add_impulse(w, place, rh_d3_scale(lost, w->particle_mass), own);
+            if (w->count) add_impulse(w, -1, place, rh_d3_scale(lost, w->particle_mass), own);
         }
     add_sums(w, sums, blocks);
     return RH_OK;
@@ -344,11 +351,21 @@ rh_code rh_wall_impulses_init(rh_wall_impulses *w, const rh_wall_region *regions
     rh_arena_init(&w->arena, "solids.impulses");
     w->regions = rh_alloc((size_t)(count + 1) * sizeof *w->regions, "solids.impulses", status);
     w->received = rh_alloc_zero((size_t)(count + 1) * sizeof *w->received, "solids.impulses", status);
-    if (!w->regions || !w->received) {
+    for (int n = 0; n < count; n++)
+        if (regions[n].solid >= w->solids) w->solids = regions[n].solid + 1;
+    w->next = rh_alloc((size_t)(count + 1) * sizeof *w->next, "solids.impulses", status);
+    w->first_of = rh_alloc((size_t)(w->solids + 1) * sizeof *w->first_of, "solids.impulses", status);
+    if (!w->regions || !w->received || !w->next || !w->first_of) {
         rh_wall_impulses_free(w);
         return RH_MEMORY;
     }
     if (count > 0) memcpy(w->regions, regions, (size_t)count * sizeof *regions);
+    for (int i = 0; i <= w->solids; i++) w->first_of[i] = -1;
+    for (int n = count - 1; n >= 0; n--) {
+        int *first = &w->first_of[regions[n].solid >= 0 ? regions[n].solid : w->solids];
+        w->next[n] = *first;
+        *first = n;
+    }
     return RH_OK;
 }
 
@@ -356,6 +373,8 @@ void rh_wall_impulses_free(rh_wall_impulses *w)
 {
     rh_free(w->regions);
     rh_free(w->received);
+    rh_free(w->next);
+    rh_free(w->first_of);
     rh_free(w->speed);
     rh_arena_free(&w->arena);
     *w = (rh_wall_impulses){0};

@@ -22,6 +22,9 @@ typedef struct rh_wall_region {
 typedef struct rh_wall_impulses {
     rh_wall_region *regions;  // owned
     int count;
+    int *next;      // owned: the next region after each that is of the same solid; -1 = none
+    int *first_of;  // owned: of each solid, and last of what counts for all of them; -1 = none
+    int solids;
     int dimension;
     double particle_mass;  // kg (kg/m in two dimensions)
     rh_impulse *received;  // owned: what each region received in the step

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Dynamic solids in materials over time: what rests stays, what is neutral does not drift, what several materials press
-// on sinks by what they weigh, wheels turn by the momentum of their jet, drums roll as pendulums, spheres heave as
-// A. Hulme ("The wave forces acting on a floating hemisphere", J. Fluid Mech. 121, 1982) has it. With an argument only
-// the tests of that name; with RHEO_LONG=1 in the environment finer cells, and heave.
+// on sinks by what they weigh, wheels turn by the momentum of their jet, drums roll as pendulums. With an argument
+// only the tests of that name.
 #include "lab.h"
 #include <stdio.h>
 #include "physics/sides.h"
@@ -69,14 +68,20 @@ static void a_stone_on_the_floor_stays_for_a_minute(void **state)
     assert_true(r.farthest < 1e-3);
 }
 
-// A ball 20 cells across, in the place of 1257 particles: one of them more or less is 0.08 % of its weight, which moves
-// it by half of that much of g. At five places it rose or sank by 0.2 to 0.9 % of its size (docs/limits.md).
+// 20 cells across, anywhere in the grid, round, along it and turned: at most 0.5 % of its size in a second is asked
+// for, 0.02 % was found. (Without physics/buoyancy.c it was up to 0.9 %, up or down.)
 static void what_is_as_heavy_as_the_liquid_hardly_drifts(void **state)
 {
     (void)state;
-    const char *ball = "{shape: {sphere: {center: [0.503, 0.307, 0], radius: 0.1}}, dynamic: {density: 1000}}";
-    rest r = stay("liquid", 0.01, ball, 0, 1);
-    assert_true(r.farthest < 0.01 * 0.2 && r.fastest < 0.5 * 0.002 * G);
+    const char *solids[] = {
+        "{shape: {sphere: {center: [0.51, 0.3, 0], radius: 0.1}}, dynamic: {density: 1000}}",
+        "{shape: {box: {min: [0.4163, 0.2271, -1], max: [0.6163, 0.4271, 1]}}, dynamic: {density: 1000},\n"
+        "     motion: {pivot: [0.5163, 0.3271, 0], keys: [{time: 0, rotate: [0, 0, 25]}]}}",
+    };
+    for (int k = 0; k < 2; k++) {
+        rest r = stay("liquid", 0.01, solids[k], 0, 1);
+        assert_true(r.farthest < 0.005 * 0.2 && r.fastest < 0.005 * 0.2);
+    }
 }
 
 // --- energy ----------------------------------------------------------------------------------------------------------
@@ -430,45 +435,6 @@ static void thin_plates_feel_the_liquid(void **state)
     lab_close(&l);
 }
 
-// --- heave -----------------------------------------------------------------------------------------------------------
-typedef struct heave {
-    double level, last, before, crossed[6], most[6];
-    int count;
-} heave;
-
-static void watch_heave(lab *l, void *user)
-{
-    heave *h = user;
-    double y = solid_of(l, 0)->position.y - h->level, t = lab_time(l);
-    if (h->count < 6) h->most[h->count] = fmax(h->most[h->count], fabs(y));
-    if (h->before > 0 && y * h->last < 0 && h->count < 5)
-        h->crossed[h->count++] = h->before + (t - h->before) * h->last / (h->last - y);
-    h->last = y;
-    h->before = t;
-}
-
-// A sphere of half the density, 0.1 m, let go 0.02 m above its place: T = 1.953 sqrt(R) s, of the critical damping
-// 0.084, by Hulme's added mass and damping at its own frequency.
-static void a_floating_sphere_heaves(void **state)
-{
-    (void)state;
-    if (!getenv("RHEO_LONG")) return;
-    lab l;
-    double radius = 0.1, exact = 1.953 * sqrt(radius);
-    lab_open(&l, "cell: 0.02\nphysics: {liquid: {}}\n"
-                 "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.8, 0.36, 0.8]}}}]\n"
-                 "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.8]}}}\n"
-                 "  - {shape: {sphere: {center: [0.4, 0.38, 0.4], radius: 0.1}}, dynamic: {density: 500}}\n");
-    double volume = (double)lab_count(&l) * rh_material_particle_mass(&l.world->materials[0]) / RHO;
-    heave h = {.level = (volume + 2.0 / 3 * PI * 0.001) / 0.64};
-    lab_run(&l, 1.1 * exact, watch_heave, &h);
-    double period = 2 * (h.crossed[1] - h.crossed[0]), fall = log(h.most[1] / h.most[2]) / PI;
-    print_message("  level %.4f: period %.4f s, exact %.4f: %+.1f %%; damping %.3f, exact 0.084\n", h.level, period,
-                  exact, 100 * (period / exact - 1), fall / sqrt(1 + fall * fall));
-    assert_true(fabs(period / exact - 1) < 0.05);
-    lab_close(&l);
-}
-
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -483,7 +449,6 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_drum_rolls_as_a_pendulum),
         cmocka_unit_test(meshes_move_in_space),
         cmocka_unit_test(thin_plates_feel_the_liquid),
-        cmocka_unit_test(a_floating_sphere_heaves),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

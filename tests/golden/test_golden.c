@@ -178,6 +178,12 @@ static const golden scenes[] = {
      "0.2, 0.2]}}}\n",
      0},
     {"dynamic", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER TANK DYNAMIC, 0},
+    {"immersed",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 8}\nphysics: {liquid: {}}\n"
+     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.7, 0.4]}}}\n" TANK
+     " - {shape: {box: {min: [0.3, 0.25, 0], max: [0.52, 0.45, 0.4]}}, dynamic: {density: 1100}, motion: {pivot: "
+     "[0.41, 0.35, 0], keys: [{time: 0, rotate: [0, 0, 20]}]}}\n",
+     0},
     {"splash_dynamic",
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK DYNAMIC, 0},
     {"sand_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK DYNAMIC,

@@ -222,7 +222,7 @@ static void steps_between_files_allocate_nothing(void **state)
     (void)state;
     rh_mesh_sequence_params params = params_of(RH_SEQUENCE_HOLD, RH_SEQUENCE_HOLD);
     rh_obstacle o = follow(&params, read_breathing, NULL);
-    rh_obstacles solids = {&o, 1, false, false, false}, start, end;
+    rh_obstacles solids = {.items = &o, .count = 1}, start, end;
     rh_status status = {0};
     assert_int_equal(rh_obstacles_create(&solids, &start, &status), RH_OK);
     assert_int_equal(rh_obstacles_create(&solids, &end, &status), RH_OK);

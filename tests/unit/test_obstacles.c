@@ -265,6 +265,48 @@ static int nothing_is_held(void **state)
     return rh_memory_bytes() == 0 ? 0 : -1;
 }
 
+// Many solids are in a tree: the nearest is that of a loop over all, to the bit, the first of several as near.
+static void many_are_asked_as_few(void **state)
+{
+    (void)state;
+    enum { COUNT = 80, TWIN = 40 };
+    rh_status status = {0};
+    rh_obstacles all = {.count = COUNT};
+    all.items = rh_alloc_zero(COUNT * sizeof *all.items, "test", NULL);
+    assert_non_null(all.items);
+    all.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-4, -4, -4}, {4, 4, 4}, 0}},
+                                 .inside_out = true};
+    for (int i = 1; i < COUNT; i++) {
+        rh_dvec3 c = random_point((uint64_t)(1000 + i), 3);
+        double size = 0.1 + 0.5 * rh_random(5, (uint64_t)i, 0, 0);
+        if (i > TWIN) all.items[i] = all.items[i - TWIN];  // in the same place
+        else if (i & 1) all.items[i].shape = (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {c, size}};
+        else
+            all.items[i] = (rh_obstacle){
+                .shape = {.kind = RH_SHAPE_BOX, .as.box = {c, rh_d3_add(c, rh_d3(size, 2 * size, 0.5 * size)), 0}},
+                .motion = {.keys = {spin, 2}}};
+    }
+    assert_int_equal(rh_obstacles_at(&all, 0.7, 0, &all, &status), RH_OK);
+    assert_non_null(all.tree.nodes);
+    for (uint64_t n = 0; n < 3000; n++) {
+        rh_dvec3 x = random_point(n, 5);
+        int which, first = -1;
+        double least = 1e30, found = rh_obstacles_distance(&all, x, &which);
+        for (int i = 0; i < COUNT; i++) {
+            double d = rh_obstacle_distance(&all.items[i], x);
+            if (d < least) least = d, first = i;
+            assert_true(rh_obstacle_within(&all, i, x, 0.5) == (d <= 0.5));
+        }
+        assert_true(found == least && which == first);
+    }
+    // Poses that change without the solids' being asked for a time.
+    all.items[1].pose.translation = rh_d3(0.5, 0, 0);
+    rh_obstacles_moved(&all);
+    rh_dvec3 middle = rh_d3_add(all.items[1].shape.as.sphere.center, rh_d3(0.5, 0, 0));
+    assert_true(rh_obstacles_distance(&all, middle, NULL) <= -all.items[1].shape.as.sphere.radius);
+    rh_obstacles_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +321,7 @@ int main(void)
         cmocka_unit_test(flat_solids_ignore_the_third_axis),
         cmocka_unit_test(dynamic_solids_are_where_their_state_says),
         cmocka_unit_test(impulses_turn_about_any_point),
+        cmocka_unit_test(many_are_asked_as_few),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_is_held);
 }

@@ -204,7 +204,7 @@ static void pull_tile(const rh_wall_impulses *w, const rh_step_view *view, int32
                 rh_dvec3 impulse = {0, 0, 0};
                 (&impulse.x)[a] = -got;
                 sums[WORK_TENSION] += got * (double)view->velocity.axis[a][at];
-                if (w->count) add_impulse(w, face_place(view->tiles, t, c, a), impulse, sums);
+                if (w->count) add_impulse(w, -1, face_place(view->tiles, t, c, a), impulse, sums);
             }
         }
     }

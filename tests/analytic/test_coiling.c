@@ -176,7 +176,7 @@ static thread make(int dimension, double slender, double cells)
                     .gravity = 9.81};
 }
 
-// Reynolds numbers are below 0.01. (When it hits the plate it may sway once, by 0.15 of its width; that fades.)
+// Reynolds numbers are below 0.01. (When it hits the plate it sways once, by some 0.15 of its width; that fades.)
 static void a_short_sheet_stays_straight(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void a_short_sheet_stays_straight(void **state)
     t.from = 1.2;
     pour(&t, 2);
     way w = tell("sheet", &t);
-    assert_true(w.swing < 0.05 * t.width);
+    assert_true(w.swing < 0.25 * t.width && w.crossings < 3);  // folds: the next test
 }
 
 static void a_long_sheet_folds(void **state)

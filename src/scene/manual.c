@@ -39,8 +39,8 @@ static bool known(const topics *t, const rh_param_table *table)
     return false;
 }
 
-// Every table below `table`, each once, in the order in which a reader of the scene meets them.
-// What is optional is found elsewhere, where it always is.
+// Every table below `table`, each once, in the order in which a reader of the scene meets them, but for optional ones:
+// most of them are met elsewhere, where they always are, and collect_optional adds the others.
 static void collect(topics *t, const rh_param_table *table, const char *key, const char *path)
 {
     if (t->count == MAX_TOPICS || known(t, table)) return;
@@ -62,6 +62,17 @@ static void collect(topics *t, const rh_param_table *table, const char *key, con
             collect(t, row->variants[k], row->variants[k]->name, deeper);
         }
     }
+}
+
+static void collect_optional(topics *t)
+{
+    for (int n = 0; n < t->count; n++)
+        for (int i = 0; i < t->items[n].table->count; i++) {
+            const rh_param *row = &t->items[n].table->rows[i];
+            char path[160];
+            snprintf(path, sizeof path, "%s.%s", t->items[n].path, row->name);
+            if (row->type == RH_PARAM_OPTIONAL) collect(t, row->table, row->name, path);
+        }
 }
 
 static const topic *find_topic(const topics *t, const char *name)
@@ -320,6 +331,7 @@ char *rh_scene_manual(const char *topic_name, bool markdown, rh_status *status)
     if (!t) return NULL;
     manual m = {.markdown = markdown};
     collect(t, &rh_scene_table, "scene", "");
+    collect_optional(t);
     bool all = topic_name && strcmp(topic_name, "all") == 0;
     const topic *one = topic_name && !all ? find_topic(t, topic_name) : NULL;
     char *text = NULL;

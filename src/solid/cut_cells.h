@@ -45,8 +45,8 @@ typedef struct rh_cut_cache {
 typedef struct rh_cut_cells {
     const float **open[3];  // 0..1: share of each face in free space
     const float **wall[3];  // m/s: the solid's velocity along the face's axis; 0 on faces far from solids
-    const float *
-        *owner[3];  // with dynamic solids: 1 + number of the solid nearest to a face not all open; 0 = not known
+    // With dynamic solids: 1 + number of the solid nearest to a face that is not all open; 0 = not known.
+    const float **owner[3];
     const float **distance;      // m, cell centres, positive in free space, clamped to +-4 cells
     const float **share;         // 0..1: share of each cell's linear weight function in free space
     const float **volume;        // 0..1: share of each cell in free space

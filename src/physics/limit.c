@@ -32,6 +32,9 @@ static const float NOTHING = 1e-5f;  // filling: less is no liquid
 // but water boils in tanks whose top cells are filled by about this share. Slow water boils less with the lower limit;
 // sheets along walls would gain energy by it.
 static const float CONFINED = 0.8f, CONFINED_SLOW = 0.5f;
+// Share of its room below which a cell with pressure is not full: what lies above would fall into the rest of its room.
+// With 0.85 pools of some depths rock; with 0.95 and more the water around a plank rises by 2e-4 of its depth.
+static const float FULL = 0.9f;
 static const float SLIVER = 0.05f;  // room: a cell that had less before walls moved counts as newly opened
 static const float ZEROS[RH_CELLS];
 
@@ -552,36 +555,48 @@ static rh_i8 slow_row(const rh_limit *l, const rh_rows u[3], int a, bool down_is
     return most < rh_f8_all(slow);
 }
 
-// Cells without pressure that lie on one with pressure and are slow: 1, others 0. Down is towards lower cells, or
-// higher ones.
-static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int a, bool down_is_low, float slow,
-                       float *lying)
+// What is held up by the cell below it. Down is towards lower cells of the axis, or higher ones.
+typedef struct support {
+    const float *q, *fill;  // pressure, and fillings of cells
+    int axis;
+    bool down_is_low;
+    float slow;  // m/s
+} support;
+
+// Slow cells that lie on one with pressure: 1, others 0. Those without pressure, or (`pressed`) those with pressure
+// that are not full.
+static void mark_lying(const rh_limit *l, const support *s, bool pressed, rh_faces velocity, float *lying)
 {
     const rh_tiles *tiles = l->tiles;
+    int a = s->axis;
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
-        rh_rows rows = rh_layout_rows(&l->layout, q, t), u[3];
+        rh_rows rows = rh_layout_rows(&l->layout, s->q, t), u[3];
         for (int b = 0; b < tiles->dimension; b++) u[b] = rh_rows_of(tiles, velocity.axis[b], t, ZEROS);
         for (int r = 0; r < tiles->cells / 8; r++) {
-            rh_f8 under = down_is_low ? rh_row_below(&rows, a, r) : rh_row_above(&rows, a, r);
-            rh_i8 lies = (rh_f8_load(rows.here + 8 * r) == zero) & (under > zero);
+            int64_t at = (int64_t)t * tiles->cells + 8 * r;
+            rh_f8 under = s->down_is_low ? rh_row_below(&rows, a, r) : rh_row_above(&rows, a, r),
+                  here = rh_f8_load(rows.here + 8 * r);
+            rh_i8 part = rh_f8_load(s->fill + at) < FULL * rh_f8_load(l->cut->room[t] + 8 * r),
+                  lies = (pressed ? (here > zero) & part : here == zero) & (under > zero);
             if (l->in_flight[t]) lies = zero > zero;
-            if (rh_i8_bits(lies)) lies &= slow_row(l, u, a, down_is_low, slow, r);
-            rh_f8_store(lying + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(lies, one, zero));
+            if (rh_i8_bits(lies)) lies &= slow_row(l, u, a, s->down_is_low, s->slow, r);
+            rh_f8_store(lying + at, rh_f8_select(lies, one, zero));
         }
     }
 }
 
-// Velocities of faces above cells that lie on others. They have no pressure on either side, the faces below have: no
-// velocity is read here that is written.
-static void support_axis(const rh_limit *l, const float *q, const float *lying, int a, float fall, float *velocity)
+// Velocities of faces above cells that lie on others, with no pressure in the cell above. No velocity is read here that
+// is written: below a cell that lies on another there is pressure on the lower side of the face at least.
+static void support_axis(const rh_limit *l, const support *s, const float *lying, float fall, float *velocity)
 {
     const rh_tiles *tiles = l->tiles;
+    int a = s->axis;
     rh_f8 zero = rh_f8_all(0), most = rh_f8_all(fabsf(fall));
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
-        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        rh_rows rows = rh_layout_rows(&l->layout, s->q, t);
         rh_rows lies = rh_rows_of(tiles, lying, t, ZEROS), u = rh_rows_of(tiles, velocity, t, ZEROS);
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 here = rh_f8_load(u.here + 8 * r);
@@ -595,16 +610,20 @@ static void support_axis(const rh_limit *l, const float *q, const float *lying, 
     }
 }
 
-rh_code rh_limit_support(const rh_limit *l, const float *q, const float fall[3], float slow, rh_faces velocity,
-                         rh_arena *arena, rh_status *status)
+// First above cells with pressure, then above those that lie on them.
+rh_code rh_limit_support(const rh_limit *l, const float *q, const float *fill_cells, const float fall[3], float slow,
+                         rh_faces velocity, rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     float *lying = rh_field_new(l->tiles, arena, status);
     if (!lying) return RH_MEMORY;
     for (int a = 0; a < l->tiles->dimension; a++) {
         if (fall[a] == 0) continue;
-        mark_lying(l, q, velocity, a, fall[a] < 0, slow, lying);
-        support_axis(l, q, lying, a, fall[a], velocity.axis[a]);
+        support s = {q, fill_cells, a, fall[a] < 0, slow};
+        for (int pressed = 1; pressed >= 0; pressed--) {
+            mark_lying(l, &s, pressed, velocity, lying);
+            support_axis(l, &s, lying, fall[a], velocity.axis[a]);
+        }
     }
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -526,7 +526,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     if (!is_balanced(s)) return RH_OK;
     rh_dvec3 g = s->around->gravity;
     const float fall[3] = {(float)g.x * s->kick, (float)g.y * s->kick, (float)g.z * s->kick};
-    return rh_limit_support(&s->limit, s->q, fall, slow_speed(s), s->velocity, s->arena, status);
+    return rh_limit_support(&s->limit, s->q, s->cells, fall, slow_speed(s), s->velocity, s->arena, status);
 }
 
 static rh_code press(step *s, rh_status *status)

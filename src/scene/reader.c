@@ -94,23 +94,61 @@ static bool all_optional(const rh_param_table *table)
     return true;
 }
 
+static bool is_number(const rh_yaml_node *node)
+{
+    double value;
+    return node->kind == RH_YAML_SCALAR && !node->quoted && rh_number_parse(node->text, &value) == RH_NUMBER_OK;
+}
+
+// A number with a decimal comma: writes it with a point.
+static bool mend_comma(const char *text, char *out, size_t size)
+{
+    double value;
+    const char *comma = strchr(text, ',');
+    if (!comma || strchr(comma + 1, ',')) return false;
+    snprintf(out, size, "%s", text);
+    out[strcspn(out, ",")] = '.';
+    return rh_number_parse(out, &value) == RH_NUMBER_OK;
+}
+
+// The keys of a block that is small enough to name them all.
+static void name_keys(const rh_param_table *table, char *out, size_t size)
+{
+    enum { MOST = 6 };
+    const char *names[MOST];
+    if (table->count > MOST) return;
+    for (int i = 0; i < table->count; i++) names[i] = table->rows[i].name;
+    int used = snprintf(out, size, " (with the keys ");
+    rh_words_join(names, table->count, out + used, size - (size_t)used);
+    size_t length = strlen(out);
+    snprintf(out + length, size - length, ")");
+}
+
 // What to write instead, where the slip is a common one.
 static const char *remedy(const rh_param *row, const rh_yaml_node *node, char *out, size_t size)
 {
+    char number[64];
     out[0] = 0;
+    if (row->type == RH_PARAM_VEC3 && node->kind == RH_YAML_SEQUENCE && node->count == 2 &&
+        is_number(node->items[0].value) && is_number(node->items[1].value))
+        snprintf(out, size, " (in two dimensions, too: write [%s, %s, 0])", node->items[0].value->text,
+                 node->items[1].value->text);
     if (node->kind != RH_YAML_SCALAR) return out;
     bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_OPTIONAL;
     if (block && rh_yaml_is_nothing(node) && all_optional(row->table))
         snprintf(out, size, " (write {} for all defaults)");
+    else if (block) name_keys(row->table, out, size);
     else if (row->type == RH_PARAM_VARIANT && rh_words_variant(row->variants, node->text) >= 0)
         snprintf(out, size, " (write {%s: {...}})", node->text);
     else if (node->quoted && row->type <= RH_PARAM_FLOAT) snprintf(out, size, " (remove the quotes)");
+    else if (row->type == RH_PARAM_FLOAT && mend_comma(node->text, number, sizeof number))
+        snprintf(out, size, " (write %s, with a point)", number);
     return out;
 }
 
 static rh_code wrong_type(reader *r, const rh_param *row, const rh_yaml_node *node)
 {
-    char expected[320], found[RH_WORDS_FOUND], hint[64];
+    char expected[320], found[RH_WORDS_FOUND], hint[192];
     return problem(r, node, "expected %s, found %s%s", rh_words_expected(row, expected, sizeof expected),
                    rh_words_found(node, found), remedy(row, node, hint, sizeof hint));
 }

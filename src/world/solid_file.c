@@ -149,21 +149,15 @@ static rh_code blame_line(const char *path, int64_t number, rh_status *status)
                    path, (long long)number);
 }
 
-rh_code rh_solid_file_read(const char *folder, rh_solid_frame **items, int64_t *count, rh_status *status)
+rh_code rh_solid_file_parse(char *text, size_t bytes, const char *path, rh_solid_frame **items, int64_t *count,
+                            rh_status *status)
 {
-    char path[RH_PATH_MAX], *text;
-    size_t bytes;
+    int64_t number = 1;
     *items = NULL;
     *count = 0;
-    RH_TRY(path_of(folder, "solids.csv", path, status));
-    if (!rh_file_exists(path)) return RH_OK;
-    RH_TRY(rh_file_read(path, MOST, &text, &bytes, status));
-    int64_t number = 1;
-    if (bytes < sizeof titles - 1 || memcmp(text, titles, sizeof titles - 1) != 0) {
-        rh_free(text);
+    if (bytes < sizeof titles - 1 || memcmp(text, titles, sizeof titles - 1) != 0)
         return rh_fail(status, RH_USER,
                        "%s:1: found other titles than rheo writes; remove the file to go on without poses", path);
-    }
     // No line is shorter than its twenty values and what parts them.
     *items = rh_alloc((bytes / SHORTEST + 1) * sizeof **items, "solids.csv", status);
     rh_code code = *items ? RH_OK : RH_MEMORY;
@@ -174,11 +168,24 @@ rh_code rh_solid_file_read(const char *folder, rh_solid_frame **items, int64_t *
         if (end - line >= SHORTEST - 1 && read_line(line, &(*items)[*count])) ++*count;
         else code = blame_line(path, number, status);
     }
-    rh_free(text);
     if (code == RH_OK) return RH_OK;
     rh_free(*items);
     *items = NULL;
     *count = 0;
+    return code;
+}
+
+rh_code rh_solid_file_read(const char *folder, rh_solid_frame **items, int64_t *count, rh_status *status)
+{
+    char path[RH_PATH_MAX], *text;
+    size_t bytes;
+    *items = NULL;
+    *count = 0;
+    RH_TRY(path_of(folder, "solids.csv", path, status));
+    if (!rh_file_exists(path)) return RH_OK;
+    RH_TRY(rh_file_read(path, MOST, &text, &bytes, status));
+    rh_code code = rh_solid_file_parse(text, bytes, path, items, count, status);
+    rh_free(text);
     return code;
 }
 

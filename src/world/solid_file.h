@@ -26,5 +26,8 @@ rh_code rh_solid_file_write(const char *folder, const rh_scene *scene, const rh_
 rh_code rh_solid_file_json(const char *folder, const rh_scene *scene, rh_status *status);
 // The lines of a run; *items is the caller's (rh_free). A run without such a file has none.
 rh_code rh_solid_file_read(const char *folder, rh_solid_frame **items, int64_t *count, rh_status *status);
+// The same of the file's bytes, which are changed; a zero stands behind them. `path` is for messages.
+rh_code rh_solid_file_parse(char *text, size_t bytes, const char *path, rh_solid_frame **items, int64_t *count,
+                            rh_status *status);
 // The pose of one of them.
 rh_pose rh_solid_frame_pose(const rh_solid_frame *frame);

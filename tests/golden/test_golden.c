@@ -159,6 +159,11 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.05\nframes: {last: 10}\nphysics: {sand: {}}\nbodies:\n - {shape: {box: {min: [0.25, 0, 0.1], "
      "max: [0.5, 0.6, 0.3]}}}\n" TANK " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n",
      0},
+    {"sand_silo",
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {pressure: true}}\nbodies:\n - {shape: "
+     "{box: {min: [0, 0, -1], max: [0.16, 0.4, 1]}}}\nsolids:\n - {friction: 0.5, inside_out: true, shape: {box: {min: "
+     "[0, 0, -1], max: [0.16, 1, 1]}}}\n",
+     0},
     {"sand_stirred",
      "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {friction_angle: 40, flip: 0.3, cohesion: "
      "20, pressure: true}}\n" WATER TANK " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, "

@@ -20,7 +20,7 @@ typedef struct bench {
 
 typedef bool bench_rule(const int cell[3], uint64_t salt);
 
-static void bench_mark_known(bench *b, bench_rule *closed, uint64_t salt)
+static inline void bench_mark_known(bench *b, bench_rule *closed, uint64_t salt)
 {
     const rh_tiles *tiles = b->view.tiles;
     for (int a = 0; a < tiles->dimension; a++)
@@ -36,16 +36,22 @@ static void bench_mark_known(bench *b, bench_rule *closed, uint64_t salt)
 }
 
 // Cells from 0 to side - 1 that `sand` picks; `closed` (may be NULL) picks faces, told apart by salt + axis.
-static void bench_make(bench *b, int dimension, int side, bench_rule *sand, bench_rule *closed, uint64_t salt, float q)
+static inline void bench_make(bench *b, int dimension, int side, bench_rule *sand, bench_rule *closed, uint64_t salt,
+                              float q)
 {
     static const float ones[512] = {[0 ... 511] = 1};
     rh_status status = {0};
     *b = (bench){0};
     int deep = dimension == 3 ? side : 1;
+    int64_t count = 0;
     cloud_make(&b->cloud, (int64_t)side * side * deep);
-    for (int64_t n = 0; n < b->cloud.points.count; n++)
-        b->cloud.p[n] = rh_v3((float)(n % side) + 0.5f, (float)(n / side % side) + 0.5f,
-                              dimension == 3 ? (float)(n / side / side) + 0.5f : 0);
+    for (int64_t n = 0; n < b->cloud.points.count; n++) {
+        const int cell[3] = {(int)(n % side), (int)(n / side % side), (int)(n / side / side)};
+        if (sand(cell, salt))
+            b->cloud.p[count++] = rh_v3((float)cell[0] + 0.5f, (float)cell[1] + 0.5f,
+                                        dimension == 3 ? (float)cell[2] + 0.5f : 0);
+    }
+    b->cloud.points.count = count;
     cloud_tile(&b->cloud, dimension, 1, 3);
     const rh_tiles *tiles = &b->cloud.tiles;
     rh_arena *arena = &b->cloud.arena;
@@ -80,11 +86,11 @@ static void bench_make(bench *b, int dimension, int side, bench_rule *sand, benc
     bench_mark_known(b, closed, salt);
 }
 
-static void bench_free(bench *b) { cloud_free(&b->cloud); }
+static inline void bench_free(bench *b) { cloud_free(&b->cloud); }
 
 typedef double bench_field(int axis, const double place[3]);
 
-static void bench_set(bench *b, bench_field *field)
+static inline void bench_set(bench *b, bench_field *field)
 {
     const rh_tiles *tiles = b->view.tiles;
     for (int a = 0; a < tiles->dimension; a++)
@@ -95,7 +101,7 @@ static void bench_set(bench *b, bench_field *field)
         }
 }
 
-static void bench_set_random(bench *b, uint64_t salt)
+static inline void bench_set_random(bench *b, uint64_t salt)
 {
     const rh_tiles *tiles = b->view.tiles;
     for (int a = 0; a < tiles->dimension; a++)
@@ -108,7 +114,7 @@ typedef struct motion_sums {
 } motion_sums;
 
 // Of all faces that move, with their masses.
-static motion_sums bench_sums(const bench *b)
+static inline motion_sums bench_sums(const bench *b)
 {
     motion_sums s = {0};
     const rh_tiles *tiles = b->view.tiles;
@@ -127,7 +133,7 @@ static motion_sums bench_sums(const bench *b)
     return s;
 }
 
-static void assert_same_momenta(motion_sums a, motion_sums b, double tolerance)
+static inline void assert_same_momenta(motion_sums a, motion_sums b, double tolerance)
 {
     for (int n = 0; n < 3; n++) {
         assert_near(b.linear[n], a.linear[n], tolerance * a.size);

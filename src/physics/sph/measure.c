@@ -5,7 +5,7 @@
 // at a wall too, where all of them lie on one side. (Their mean was off by the pressure of 0.7 spacings there.)
 //
 // A wall receives the opposite of what it gives: -m dt V_s p / rho^2 grad W for each particle and sample, at the
-// sample's anchor.
+// sample's anchor; and what viscosity rubs off the particle.
 #include "physics/sph/measure.h"
 
 #include <math.h>
@@ -103,20 +103,28 @@ static void touch_walls(const rh_sph_measure *m, int64_t i, rh_wall_touch *out)
 {
     const rh_sph_fluid *f = m->fluid;
     const float *own = f->place + 4 * i;
+    const rh_sph_rubbed *rubbed = m->rubbed;
     float scale = (float)m->mass * f->dt * f->q[i] / (f->density[i] * f->density[i]);
+    float rough = rubbed ? (float)m->mass * rubbed->friction[i] : 0;
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(f->kernel, own, f->walls->place, near);
+        rh_f8 weight = rough > 0 ? rh_sph_viscous_weight(rubbed->law, p.distance) : rh_f8_all(0);
         for (int n = 0; n < 8; n++, out++) {
             uint32_t s = near[n];
             *out = (rh_wall_touch){.solid = RH_TOUCH_NOBODY};
-            if (s == f->lists->walls.nobody || scale == 0) continue;
-            float factor = -scale * f->kernel->mirror * p.number[n] * p.slope[n];
+            if (s == f->lists->walls.nobody || (scale == 0 && rough == 0)) continue;
+            float factor = -scale * f->kernel->mirror * p.number[n] * p.slope[n], rub[3] = {0, 0, 0};
             const float *u = f->walls->flow + 4 * (uint64_t)s;
-            *out = (rh_wall_touch){.place = f->walls->anchor[s],
-                                   .impulse = {factor * p.x[n], factor * p.y[n], factor * p.z[n]},
-                                   .velocity = {u[0], u[1], u[2]},
-                                   .solid = f->walls->solid[s]};
+            if (rough > 0)
+                for (int a = 0; a < 3; a++)
+                    rub[a] = rough * p.number[n] * weight[n] * rubbed->grip[f->walls->solid[s]] *
+                             (rubbed->flow[4 * i + a] - u[a]);
+            *out = (rh_wall_touch){
+                .place = f->walls->anchor[s],
+                .impulse = {factor * p.x[n] + rub[0], factor * p.y[n] + rub[1], factor * p.z[n] + rub[2]},
+                .velocity = {u[0], u[1], u[2]},
+                .solid = f->walls->solid[s]};
         }
     }
 }

@@ -125,8 +125,21 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
 
 // Particles under pressure that lie unevenly are pushed to even places, the faster the higher the pressure: with
 // sqrt(q) as the speed of waves. Steps longer than a share of the time that such a wave takes from one particle to the
-// next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor.
+// next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor. Viscosity takes such
+// motions down by 1 + (pi / d)^2 nu dt in a step, and the square of the step may be longer by as much: with honey there
+// is no limit left.
 static const double PRESSURE_CFL = 0.25;
+
+// m^2/s: the least kinematic viscosity of any particle.
+static double thinnest(const sph *me, const rh_points *points)
+{
+    const rh_sph_params *p = me->params;
+    if (!is_viscous(p) || p->viscous_solver == RH_SPH_VISCOUS_EXPLICIT) return 0;
+    const float *of = p->viscosity_varies ? rh_points_data(points, "viscosity", RH_POINT_F32) : NULL;
+    double least = of ? 1e30 : p->viscosity;
+    for (int64_t i = 0; of && i < points->count; i++) least = fmin(least, of[i] > 0 ? (double)of[i] : p->viscosity);
+    return least / p->density;
+}
 
 static double pressure_limit(const sph *me, const rh_points *points)
 {
@@ -135,8 +148,10 @@ static double pressure_limit(const sph *me, const rh_points *points)
     int64_t pressed = 0;
     for (int64_t i = 0; i < points->count; i++) sum += (double)pressure[i], pressed += pressure[i] > 0;
     if (!(sum > 0)) return 1e9;
-    double q = 2 * sum / (double)pressed / me->params->density;
-    return PRESSURE_CFL * (double)me->kernel.spacing / sqrt(q);
+    double q = 2 * sum / (double)pressed / me->params->density, spacing = (double)me->kernel.spacing;
+    double wave = PRESSURE_CFL * spacing / sqrt(q), damping = 9.87 * thinnest(me, points) / (spacing * spacing);
+    double half = 0.5 * wave * wave * damping;
+    return half + sqrt(half * half + wave * wave);
 }
 
 static double sph_max_step(void *self, const rh_surroundings *around, const rh_points *points)

@@ -52,7 +52,7 @@ double rh_sph_viscosity_stiffest(const rh_sph_viscous_law *law);
 typedef struct rh_sph_viscous {
     const rh_sph_fluid *fluid;
     const rh_sph_viscosity *how;
-    float *weights;   // [8 lists.fluid.first[count]] of pairs, over r^2 where forces are along the line
+    float *weights;   // [8 lists.fluid.first[count]] of pairs: w; of form pairs arms, n sqrt(w), three eights of floats
     float *friction;  // [count] of walls, in all
     float *viscous;   // [count] of grids (rh_sph_stiffness), and of stress: the factor of a particle's stress
     float *held;      // [count] likewise

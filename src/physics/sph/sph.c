@@ -127,14 +127,14 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
 // sqrt(q) as the speed of waves. Steps longer than a share of the time that such a wave takes from one particle to the
 // next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor. Viscosity takes such
 // motions down by 1 + (pi / d)^2 nu dt in a step, and the square of the step may be longer by as much: with honey there
-// is no limit left.
+// is no limit left. (Not so in full vessels, where the level of the pressure is free and follows its lowest error.)
 static const double PRESSURE_CFL = 0.25;
 
 // m^2/s: the least kinematic viscosity of any particle.
 static double thinnest(const sph *me, const rh_points *points)
 {
     const rh_sph_params *p = me->params;
-    if (!is_viscous(p) || p->viscous_solver == RH_SPH_VISCOUS_EXPLICIT) return 0;
+    if (!is_viscous(p) || p->full || p->viscous_solver == RH_SPH_VISCOUS_EXPLICIT) return 0;
     const float *of = p->viscosity_varies ? rh_points_data(points, "viscosity", RH_POINT_F32) : NULL;
     double least = of ? 1e30 : p->viscosity;
     for (int64_t i = 0; of && i < points->count; i++) least = fmin(least, of[i] > 0 ? (double)of[i] : p->viscosity);
@@ -358,15 +358,56 @@ static rh_code find_viscosities(step *s, float **out, rh_status *status)
     return *out ? RH_OK : RH_MEMORY;
 }
 
-// The pressure of the last step acts before viscosity and is taken back after it: the solve of the pressure then finds
-// what has changed. (Without that viscosity alone carries the weight of the liquid for a step, and resists with all its
-// force what pressure would have prevented: the two never agree, and a thick liquid sags by what is left.)
+// Mean of the pressures around particle i, by the kernel.
+static float smooth_q(const rh_sph_fluid *f, int64_t i)
+{
+    const rh_sph_kernel *k = f->kernel;
+    rh_f8 sum = rh_f8_all(0), weight = sum;
+    RH_SPH_EACH(f->lists->fluid, i, near)
+    {
+        rh_sph_pairs p = rh_sph_pairs_of(k, f->place + 4 * i, f->place, near);
+        rh_f8 w = rh_sph_value(k, p.square);
+        sum += w * p.number, weight += w;
+    }
+    float own = rh_sph_value_of(k, 0);
+    return (own * f->q[i] + rh_f8_sum(sum)) / (own + rh_f8_sum(weight));
+}
+
 static void add_push(step *s, float time)
 {
     rh_sph_fluid *f = &s->fluid;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++)
         for (int a = 0; a < 3 && !(s->held && s->held[i]); a++) f->flow[4 * i + a] += time * f->push[4 * i + a];
+}
+
+// The pressure of the last step acts before viscosity and is taken back after it: the solve of the pressure then finds
+// what has changed. (Without that viscosity alone carries the weight of the liquid for a step, and resists with all its
+// force what pressure would have prevented: the two never agree, and a thick liquid sags by what is left.) It is
+// smoothed: in thick liquid nothing else takes errors from one particle to the next out of it, and in a full vessel
+// they grew until it burst; there the level, which is free, stays out of it. (Differences instead of sums in its
+// gradient, which would leave even pressures alone, are not the transpose of what the solve sees: a folding sheet
+// burst.)
+static rh_code push_ahead(step *s, rh_status *status)
+{
+    rh_sph_fluid *f = &s->fluid;
+    rh_arena_mark mark = rh_arena_save(&s->me->arena);
+    float *smooth = rh_arena_take(&s->me->arena, ((size_t)f->count + 8) * sizeof *smooth, status), *own = f->q;
+    if (!smooth) return RH_MEMORY;
+    for (int64_t i = 0; i < f->count + 8; i++) f->place[4 * i + 3] = i < f->count ? f->q[i] : 0;
+#pragma omp parallel for schedule(dynamic, 512)
+    for (int64_t i = 0; i < f->count; i++) smooth[i] = smooth_q(f, i);
+    if (s->me->params->full) {
+        double sum = 0;
+        for (int64_t i = 0; i < f->count; i++) sum += (double)smooth[i];
+        for (int64_t i = 0; i < f->count; i++) smooth[i] -= (float)(sum / (double)f->count);
+    }
+    f->q = smooth;
+    rh_sph_push(f);
+    f->q = own;
+    rh_arena_restore(&s->me->arena, mark);
+    add_push(s, f->dt);
+    return RH_OK;
 }
 
 static rh_code keep_rubbed(step *s, float *grip, rh_status *status)
@@ -401,8 +442,7 @@ static rh_code add_viscosity(step *s, rh_status *status)
                                   .tolerance = p->viscosity_tolerance,
                                   .max_iterations = (int)p->max_iterations};
     rh_krylov_report solved;
-    rh_sph_push(f);
-    add_push(s, f->dt);
+    RH_TRY(push_ahead(s, status));
     RH_TRY(rh_sph_viscosity_act(f, &how, s->rubbed.friction, &s->me->arena, &solved, status));
     if (grip) memcpy(s->rubbed.flow, f->flow, 4 * (size_t)f->count * sizeof(float));
     add_push(s, -f->dt);

@@ -284,13 +284,31 @@ static void iterations_are_flat(void **state)
         }
 }
 
+// The source's form, with grids, by the diagonal, and by the diagonal with its matrix stored: RHEO_LONG prints times.
+static void stress_by_three_ways(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"levels", "diagonal", "assembled"};
+    for (int dimension = 2; dimension <= 3; dimension++)
+        for (double nu = 1; nu < 2000; nu *= 30) {
+            int n = getenv("RHEO_LONG") ? dimension == 2 ? 160 : 30 : dimension == 2 ? 40 : 10, found[3];
+            for (int way = 0; way < 3; way++) {
+                double seconds;
+                found[way] = iterations(dimension, n, RH_SPH_STRESS, (rh_sph_viscous_solver)way, nu, &seconds);
+                print_message("stress, %d^%d particles, nu %g, %s: %d iterations, %.2f s\n", n, dimension, nu,
+                              names[way], found[way], seconds);
+            }
+            assert_true(abs(found[1] - found[2]) <= 2 + found[1] / 10);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shear_flows_of_any_direction), cmocka_unit_test(the_operator_is_symmetric),
         cmocka_unit_test(assembled_is_matrix_free),     cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(rotation_is_not_damped),       cmocka_unit_test(walls_bear_the_stress),
-        cmocka_unit_test(iterations_are_flat),
+        cmocka_unit_test(iterations_are_flat),          cmocka_unit_test(stress_by_three_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,46 @@ static void a_sheet_folds_with_the_full_stress_only(void **state)
     assert_true(full > 0.3 && laplacian < 0.1);
 }
 
+// A thread 8 mm thick that falls 8 cm (the thread of test_coiling.c): how far its falling part turns about its middle,
+// and how often a second. RHEO_LONG.
+typedef struct turning {
+    double x[4000], z[4000], time[4000];
+    int count;
+} turning;
+
+static void watch_thread(lab *l, void *user)
+{
+    turning *t = user;
+    double x = 0, z = 0, weight = 0;
+    if (lab_time(l) < 1.2 || t->count == 4000) return;
+    for (int64_t i = 0; i < lab_count(l); i++) {
+        double w = fmax(-(double)lab_velocities(l)[i].y, 0);
+        x += w * (double)lab_positions(l)[i].x, z += w * (double)lab_positions(l)[i].z, weight += w;
+    }
+    t->x[t->count] = x / weight, t->z[t->count] = z / weight, t->time[t->count++] = lab_time(l);
+}
+
+static void a_thread_coils(void **state)
+{
+    (void)state;
+    if (!getenv("RHEO_LONG")) skip();
+    static turning t;
+    lab l;
+    lab_open(&l, "cell: 0.002\nframes: {last: 99}\nphysics: {sph: {viscosity: 100}}\n"
+                 "emitters: [{shape: {cylinder: {from: [0, 0.08, 0], to: [0, 0.086, 0], radius: 0.004}}, velocity: [0, "
+                 "-0.1, 0]}]\nsolids: [{wall: no_slip, shape: {plane: {normal: [0, 1, 0]}}}]\n");
+    lab_run(&l, 2.7, watch_thread, &t);
+    double x = 0, z = 0, turns = 0;
+    for (int i = 0; i < t.count; i++) x += t.x[i] / t.count, z += t.z[i] / t.count;
+    for (int i = 1; i < t.count; i++)
+        turns += remainder(atan2(t.z[i] - z, t.x[i] - x) - atan2(t.z[i - 1] - z, t.x[i - 1] - x), 2 * PI) / (2 * PI);
+    double frequency = fabs(turns) / (t.time[t.count - 1] - t.time[0]);
+    print_message("thread: %.2f turns in 1.5 s, %.2f Hz; the grid liquid 1.7 Hz\n", turns, frequency);
+    assert_true(fabs(turns) > 1.5);
+    assert_true(frequency > 1.7 * 0.7 && frequency < 1.7 * 1.4);
+    lab_close(&l);
+}
+
 // --- long steps
 // ---------------------------------------------------------------------------------------------------------- A block of
 // 1000 Pa s that falls on a floor at 1 m/s: the explicit way in steps that it bears and in steps 260 times as long, as
@@ -240,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_ball_sinks_as_stokes_says),
         cmocka_unit_test(what_a_program_sets_stands),
         cmocka_unit_test(a_sheet_folds_with_the_full_stress_only),
+        cmocka_unit_test(a_thread_coils),
         cmocka_unit_test(implicit_holds_where_explicit_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

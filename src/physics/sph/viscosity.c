@@ -189,7 +189,22 @@ static void precondition_all(void *user, const float *r, float *z)
     rh_sph_viscous_bodies_precondition(&s->bodies, &m, r, z);
 }
 
-static rh_code solve(whole *s, rh_arena *arena, rh_krylov_report *report, rh_status *status)
+// b -= A x; its norm over that of the velocities, those that are held included.
+static double find_residual(const whole *s, float *y)
+{
+    int64_t size = rh_sph_viscous_bodies_size(&s->bodies), count = s->a.fluid->count;
+    double left = 0, all = 0;
+    apply_all((void *)(uintptr_t)s, s->x, y);
+    for (int64_t i = 0; i < size; i++) {
+        s->b[i] -= y[i];
+        left += (double)s->b[i] * (double)s->b[i];
+        if (i < 4 * count) all += (double)s->x[i] * (double)s->x[i];
+    }
+    return left > 0 ? sqrt(left / fmax(all, 1e-30)) : 0;
+}
+
+// For the change of velocities: where all that moves is held the right-hand side itself is 0.
+static rh_code solve(whole *s, float *y, rh_arena *arena, rh_krylov_report *report, rh_status *status)
 {
     const rh_sph_viscosity *v = s->a.how;
     bool levels = v->solver == RH_SPH_VISCOUS_LEVELS;
@@ -199,7 +214,14 @@ static rh_code solve(whole *s, rh_arena *arena, rh_krylov_report *report, rh_sta
     RH_TRY(rh_sph_viscous_bodies_prepare(&s->bodies, &m, arena, status));
     int64_t size = rh_sph_viscous_bodies_size(&s->bodies);
     const rh_krylov k = {.a = {size, apply_all, s}, .m = {size, precondition_all, s}};
-    return rh_krylov_cg(&k, s->b, s->x, v->tolerance, v->max_iterations, arena, report, status);
+    double left = find_residual(s, y);
+    report->converged = left <= v->tolerance;
+    if (report->converged) return RH_OK;
+    memset(y, 0, (size_t)size * sizeof *y);
+    RH_TRY(rh_krylov_cg(&k, s->b, y, v->tolerance / left, v->max_iterations, arena, report, status));
+    report->residual *= left;
+    for (int64_t i = 0; i < size; i++) s->x[i] += y[i];
+    return RH_OK;
 }
 
 static rh_code run(whole *s, rh_sph_fluid *f, const rh_sph_viscosity *v, float *friction, rh_arena *arena,
@@ -210,15 +232,14 @@ static rh_code run(whole *s, rh_sph_fluid *f, const rh_sph_viscosity *v, float *
     size_t bytes = ((size_t)rh_sph_viscous_bodies_size(&s->bodies) + 32) * sizeof(float);
     s->b = rh_arena_take_zero(arena, bytes, status);
     s->x = rh_arena_take_zero(arena, bytes, status);
-    if (!s->b || !s->x) return RH_MEMORY;
+    float *y = rh_arena_take_zero(arena, bytes, status);
+    if (!s->b || !s->x || !y) return RH_MEMORY;
     set_sides(s);
     if (v->solver == RH_SPH_VISCOUS_EXPLICIT) {
-        float *y = rh_arena_take_zero(arena, bytes, status);
-        if (!y) return RH_MEMORY;
         apply_all(s, s->x, y);
         for (int64_t i = 0; i < 4 * f->count; i++) s->x[i] += s->b[i] - y[i];
         report->converged = true;
-    } else RH_TRY(solve(s, arena, report, status));
+    } else RH_TRY(solve(s, y, arena, report, status));
     if (!report->converged) return RH_OK;
     for (int64_t i = 0; i < f->count; i++) {
         memcpy(f->flow + 4 * i, s->x + 4 * i, 3 * sizeof *s->x);

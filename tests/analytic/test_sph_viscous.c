@@ -111,11 +111,11 @@ static double ball_speed(int across, const char *coupling)
     double k = (1 - pow(r, 5)) / (1 - 2.25 * r + 2.5 * pow(r, 3) - 2.25 * pow(r, 5) + pow(r, 6));
     lab_open(&l,
              "cell: %.17g\nframes: {last: 2, fps: 1}\ngravity: [0, -9.81, 0]\n"
-             "physics: {sph: {viscosity: %g, full: true, time_step: 0.005, viscosity_coupling: %s}}\n"
+             "physics: {sph: {viscosity: %g, full: true, time_step: %g, viscosity_coupling: %s}}\n"
              "bodies: [{shape: {sphere: {radius: %g}}}]\n"
              "solids: [{shape: {sphere: {radius: %g}}, inside_out: true, wall: no_slip},\n"
              "  {shape: {sphere: {radius: %g}}, wall: no_slip, dynamic: {density: 3000}}]\n",
-             h, viscosity, coupling, b, b, a);
+             h, viscosity, across > 4 ? 0.00125 : 0.005, coupling, b, b, a);
     double exact = 2.0 / 9 * 2000 * 9.81 * a * a / (viscosity * k), speed = 0;
     lab_run(&l, 0.125, NULL, NULL);  // some 20 steps until pressure and viscosity agree
     speed = -rh_world_solids(l.world)->items[1].linear.y;

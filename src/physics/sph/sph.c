@@ -705,8 +705,9 @@ static int64_t sph_predict_bytes(const void *params, int dimension, int64_t part
     const rh_sph_params *p = params;
     int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
     int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40;
-    // Of viscosity: links, five vectors of four floats and those of conjugate gradients, blocks, grids.
-    int64_t viscous = is_viscous(p) ? lists + 8 * 16 + 40 + (dimension == 3 ? 60 : 30) : 0;
+    // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids; the matrix.
+    int64_t viscous = is_viscous(p) ? lists * (p->viscous_form == RH_SPH_PAIRS ? 3 : 1) + 9 * 16 + 72 + 60 : 0;
+    if (is_viscous(p) && p->viscous_solver == RH_SPH_VISCOUS_ASSEMBLED) viscous += 40 * (dimension == 3 ? 160 : 40);
     return particles * (48 + 100 + lists + system + viscous + 40) + tiles * (cells * 8 + 200);
 }
 

@@ -95,19 +95,18 @@ static void by_cycle(void *user, const float *r, float *z)
 }
 
 // The end of the spectrum of the operator over its diagonal blocks, by repeated products; pairs know theirs.
-static void find_most(const cycle *c, rh_sph_viscous *a, float *z)
+static void find_most(const cycle *c, rh_sph_viscous *a, float *z, double *sums)
 {
     int64_t size = rh_sph_viscous_size(a), count = a->fluid->count;
     double before = 1, after = 1;
     for (int64_t i = 0; i < 4 * count; i++)
         z[i] = i % 4 < a->fluid->kernel->dimension ? rh_random(11, (uint64_t)i, 0, 0) - 0.5f : 0;
     for (int n = 0; n < TRIALS; n++) {
-        before = sqrt(rh_krylov_dot(size, z, z, a->fluid->sums));
+        before = sqrt(rh_krylov_dot(size, z, z, sums));
         rh_sph_viscous_apply(a, z, c->y);
         by_diagonal(a, c->y, z);
-        after = sqrt(rh_krylov_dot(size, z, z, a->fluid->sums));
+        after = sqrt(rh_krylov_dot(size, z, z, sums));
         for (int64_t i = 0; i < size; i++) z[i] *= (float)(1 / after);
-        before = n == 0 ? before : 1;
     }
     a->most = (float)(MARGIN * after / before);
 }
@@ -123,7 +122,10 @@ static rh_code make_cycle(cycle *c, rh_sph_viscous *a, rh_arena *arena, rh_statu
                  .y = rh_arena_take_zero(arena, bytes, status)};
     if (!c->left || !c->d || !c->y) return RH_MEMORY;
     if (a->how->form == RH_SPH_STRESS) {
-        find_most(c, a, c->d);
+        int64_t blocks = rh_blocks(rh_sph_viscous_size(a));
+        double *sums = rh_arena_take(arena, (size_t)blocks * sizeof *sums, status);
+        if (!sums) return RH_MEMORY;
+        find_most(c, a, c->d, sums);
         stiff = c->left;
         for (int64_t i = 0; i < f->count; i++)
             stiff[i] = 2 * a->how->time * f->place[4 * i + 3] * rh_min(f->density[i], 1);

@@ -251,11 +251,12 @@ static int iterations(int dimension, int n, rh_sph_viscous_form form, rh_sph_vis
 {
     bench b;
     const float grip = 1;
+    float spin[3] = {0, 0, 0};
     open_block(&b, dimension, n, 0.2, true);
     set_random(&b, b.fluid.flow, 4);
     for (int64_t i = 0; i < b.fluid.count; i++) b.fluid.flow[4 * i + 1] -= 1;
     rh_sph_viscosity v = viscosity_of(&b, form, nu);
-    v.solver = solver, v.grip = &grip;
+    v.solver = solver, v.grip = &grip, v.spin = spin;
     double clock = rh_seconds();
     int count = act(&b, &v);
     *seconds = rh_seconds() - clock;

@@ -11,6 +11,7 @@
 typedef struct rh_sph_rubbed {
     const rh_sph_viscous_law *law;
     const float *grip;  // per solid
+    const float *spin;  // [3 solids] rad/s
     float *friction;    // [count]; NULL: nothing
     float *flow;        // [4 count] velocities (m/s) that it left
 } rh_sph_rubbed;

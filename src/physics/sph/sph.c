@@ -333,7 +333,7 @@ static rh_code add_forces(step *s, rh_status *status)
 // --- viscosity -------------------------------------------------------------------------------------------------------
 // Friction at the walls of each solid: none with slip; with a slip length b as of a wall that is b farther away than
 // half a spacing, where the lowest particles are.
-static rh_code find_grips(step *s, float **out, rh_status *status)
+static rh_code find_grips(step *s, float **out, float **spin, rh_status *status)
 {
     const rh_obstacles *solids = s->around->obstacles;
     *out = NULL;
@@ -342,7 +342,9 @@ static rh_code find_grips(step *s, float **out, rh_status *status)
     *out = rh_arena_take(&s->me->arena, (size_t)solids->count * sizeof **out, status);
     for (int i = 0; *out && i < solids->count; i++)
         (*out)[i] = s->sticky[i] ? half / (half + (float)solids->items[i].slip_length) : 0;
-    return *out ? RH_OK : RH_MEMORY;
+    *spin = rh_arena_take(&s->me->arena, 3 * (size_t)solids->count * sizeof **spin, status);
+    for (int i = 0; *spin && i < 3 * solids->count; i++) (*spin)[i] = (float)(&solids->items[i / 3].angular.x)[i % 3];
+    return *out && *spin ? RH_OK : RH_MEMORY;
 }
 
 // Kinematic viscosities of the particles that carry theirs.
@@ -410,11 +412,12 @@ static rh_code push_ahead(step *s, rh_status *status)
     return RH_OK;
 }
 
-static rh_code keep_rubbed(step *s, float *grip, rh_status *status)
+static rh_code keep_rubbed(step *s, float *grip, float *spin, rh_status *status)
 {
     size_t count = (size_t)s->fluid.count + 1;
     s->rubbed = (rh_sph_rubbed){.law = &s->me->law,
                                 .grip = grip,
+                                .spin = spin,
                                 .friction = rh_arena_take_zero(&s->me->arena, count * sizeof(float), status),
                                 .flow = rh_arena_take(&s->me->arena, 4 * count * sizeof(float), status)};
     return s->rubbed.friction && s->rubbed.flow ? RH_OK : RH_MEMORY;
@@ -424,11 +427,11 @@ static rh_code add_viscosity(step *s, rh_status *status)
 {
     const rh_sph_params *p = s->me->params;
     rh_sph_fluid *f = &s->fluid;
-    float *grip, *of_particles;
+    float *grip, *spin = NULL, *of_particles;
     if (!is_viscous(p)) return RH_OK;
-    RH_TRY(find_grips(s, &grip, status));
+    RH_TRY(find_grips(s, &grip, &spin, status));
     RH_TRY(find_viscosities(s, &of_particles, status));
-    if (grip) RH_TRY(keep_rubbed(s, grip, status));
+    if (grip) RH_TRY(keep_rubbed(s, grip, spin, status));
     const rh_sph_viscosity how = {.law = s->me->law,
                                   .form = (rh_sph_viscous_form)p->viscous_form,
                                   .solver = (rh_sph_viscous_solver)p->viscous_solver,
@@ -436,6 +439,7 @@ static rh_code add_viscosity(step *s, rh_status *status)
                                   .kinematic = (float)(p->viscosity / p->density),
                                   .of_particles = of_particles,
                                   .grip = grip,
+                                  .spin = spin,
                                   .held = s->held,
                                   .dynamics = p->viscosity_coupling == 0 ? s->around->dynamics : NULL,
                                   .mass = p->density * pow((double)f->kernel->spacing, s->around->dimension),

@@ -148,7 +148,9 @@ static void add_walls(const rh_sph_viscous *a, int64_t i, float *b)
         rh_f8 w = scale * p.number * rh_sph_viscous_weight(&v->law, p.distance);
         for (int n = 0; n < 8; n++) {
             if (near[n] == f->lists->walls.nobody) continue;
-            const float *u = f->walls->flow + 4 * (uint64_t)near[n], part = w[n] * v->grip[f->walls->solid[near[n]]];
+            int32_t solid = f->walls->solid[near[n]];
+            float u[3], part = w[n] * v->grip[solid];
+            rh_sph_wall_velocity(f->walls, near[n], v->spin + 3 * solid, f->place + 4 * i, u);
             for (int k = 0; k < 3; k++) b[k] += part * u[k];
         }
     }

@@ -30,6 +30,7 @@ typedef struct rh_sph_viscosity {
     float kinematic;            // m^2/s
     const float *of_particles;  // m^2/s, of each; NULL: the same everywhere
     const float *grip;          // per solid, 0..1: share of the friction of a wall without slip; NULL: no solid has any
+    float *spin;                // [3 solids] rad/s; of those that it moves it becomes the new one
     const bool *held;           // [count] by inflows; NULL: none
     struct rh_dynamics *dynamics;  // solids that it moves; NULL: none
     double mass;                   // kg (kg/m) of a particle

@@ -41,14 +41,14 @@ static int64_t list_contacts(const rh_sph_viscous_bodies *b, const rh_obstacles 
                 float friction = w[n] * a->how->grip[f->walls->solid[s]];
                 if (friction == 0) continue;
                 rh_dvec3 center = solids->items[f->walls->solid[s]].origin;
-                rh_vec3 at = f->walls->anchor[s];
+                const float *at = f->place + 4 * i;
                 if (out)
                     out[count] = (rh_sph_viscous_contact){
                         i,
                         s,
                         dynamic_of(b, s),
                         friction,
-                        {(float)(at.x - center.x), (float)(at.y - center.y), (float)(at.z - center.z)}};
+                        {(float)(at[0] - center.x), (float)(at[1] - center.y), (float)(at[2] - center.z)}};
                 count++;
             }
         }
@@ -131,8 +131,11 @@ void rh_sph_viscous_bodies_begin(const rh_sph_viscous_bodies *b, float *right)
     memset(b->force, 0, (size_t)count * sizeof *b->force);
     for (int64_t n = 0; n < b->count; n++) {
         const rh_sph_viscous_contact *c = &b->contacts[n];
-        const float *u = b->a->fluid->walls->flow + 4 * (uint64_t)c->sample;
+        const rh_sph_fluid *f = b->a->fluid;
+        float u[3];
         double part[3];
+        rh_sph_wall_velocity(f->walls, c->sample, b->a->how->spin + 3 * f->walls->solid[c->sample],
+                             f->place + 4 * c->particle, u);
         for (int k = 0; k < 3; k++) part[k] = -(double)(c->friction * u[k]);
         add_force(c, part, b->force);
     }
@@ -233,6 +236,9 @@ void rh_sph_viscous_bodies_give(const rh_sph_viscous_bodies *b, const float *x)
         velocity_at(&c, b->velocity, faster);
         for (int k = 0; k < 3; k++) walls->flow[4 * (uint64_t)s + k] += (float)faster[k];
     }
+    for (int n = 0; n < b->dynamics->count; n++)
+        for (int k = 0; k < 3; k++)
+            b->a->how->spin[3 * b->dynamics->items[n].obstacle + k] += (float)b->velocity[PARTS * n + 3 + k];
     for (int k = 0; k < count; k++) b->impulse[k] *= b->mass;
     rh_dynamics_give(b->dynamics, b->impulse, true);
 }

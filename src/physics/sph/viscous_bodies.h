@@ -23,7 +23,7 @@ typedef struct rh_sph_viscous_contact {
     uint32_t sample;
     int32_t solid;  // among the dynamic ones
     float friction;
-    float arm[3];  // m: from the centre of mass
+    float arm[3];  // m: from the centre of mass to the particle
 } rh_sph_viscous_contact;
 
 typedef struct rh_sph_viscous_bodies {

@@ -43,6 +43,11 @@
     {                                                                           \
         row_name, row_group, row_scene, {"physics." #method "={}"}, __VA_ARGS__ \
     }
+#define HONEY(row_name, pascal_seconds, setting, ...)                                                  \
+    {                                                                                                  \
+        "sph-honey-" row_name, "sph", "sph_honey", {"physics.sph.viscosity=" pascal_seconds, setting}, \
+            .skip = 1, .frames = 2, .repeats = 1, __VA_ARGS__                                          \
+    }
 #define PLATE(row_name, ...)                                                                         \
     {                                                                                                \
         row_name, "thin", "plate", {__VA_ARGS__}, .skip = 1, .frames = 3, .repeats = 2, .threads = 1 \
@@ -154,6 +159,16 @@ const bench_entry bench_entries[] = {
      .when = BENCH_LONG},
     {"sph-11M", "sph", "sph_dam", CELL(0.005208333333333333), .skip = 1, .frames = 1, .most_steps = 4, .repeats = 1,
      .when = BENCH_LONG},
+
+    // Thick liquid of smoothed particles, over viscosity and size, and as the best open code does it: by the diagonal.
+    HONEY("1", "1", "cell=0.03125", .threads = 0),
+    HONEY("1e3", "1e3", "cell=0.03125", .threads = 0),
+    HONEY("1e5", "1e5", "cell=0.03125", .threads = 0),
+    HONEY("1e6", "1e6", "cell=0.03125", .threads = 0),
+    HONEY("1e6-diag", "1e6", "physics.sph.viscosity_solver=diagonal", .threads = 0),
+    HONEY("5k", "1e5", "cell=0.0625", .threads = 0),
+    HONEY("0.4M", "1e5", "cell=0.015625", .when = BENCH_LONG),
+    HONEY("3.4M", "1e5", "cell=0.0078125", .when = BENCH_LONG),
 
     // Surface tension, and the same drop without.
     {"tension", "tension", "scenes/drop_tension", {"cell=0.00016"}, .skip = 4, .frames = 4, .repeats = 2},

@@ -109,7 +109,8 @@ static void an_elliptical_drop(void **state)
 {
     (void)state;
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.04\ngravity: [0, 0, 0]\nlimits: {speed: 1e6}\nphysics: {sph: {viscosity: 0}}\n"
+    lab_open(&l, "dimension: 2\ncell: 0.04\ngravity: [0, 0, 0]\nlimits: {speed: 1e6}\nphysics: {sph: "
+                 "{artificial_viscosity: 0}}\n"
                  "bodies: [{shape: {sphere: {center: [0, 0, 0], radius: 1}}}]\n");
     rh_vec3 *v = rh_points_data(rh_world_points_mutable(l.world), "v", RH_POINT_VEC3F);
     for (int64_t i = 0; i < lab_count(&l); i++)

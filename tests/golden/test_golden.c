@@ -244,6 +244,27 @@ static const golden scenes[] = {
      "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
      "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n",
      0},
+    {"sph_thick",
+     "rheo: 1\ncell: 0.08\nframes: {last: 5}\nphysics: {sph: {viscosity: 20}}\n" WATER
+     "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
+     " - {wall: no_slip, slip_length: 0.02, shape: {sphere: {center: [0.45, 0.05, 0.2], radius: 0.12}}, motion: {keys: "
+     "[{time: 0}, {time: 0.3, translate: [-0.1, 0, 0]}]}}\n"
+     "emitters:\n - {velocity: [0.5, -1, 0], shape: {sphere: {center: [0.3, 0.6, 0.2], radius: 0.08}}}\n",
+     0},
+    {"sph_thick_solids",
+     "rheo: 1\ndimension: 2\ncell: 0.04\nframes: {last: 6}\nphysics: {sph: {viscosity: 300, viscosity_varies: "
+     "true}}\n" WATER "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, "
+     "0.4]}}}\n - {wall: no_slip, shape: {sphere: {center: [0.4, 0.1, 0.2], radius: 0.09}}, dynamic: {density: "
+     "600}}\n - {wall: no_slip, shape: {box: {min: [0.05, 0.51, 0.1], max: [0.2, 0.6, 0.3]}}, dynamic: {density: "
+     "2000}}\n",
+     0},
+    {"sph_thick_stress",
+     "rheo: 1\ndimension: 2\ncell: 0.04\nframes: {last: 4}\nphysics: {sph: {substance: honey, viscosity_form: stress, "
+     "viscosity_solver: assembled}}\n"
+     "bodies:\n - {viscosity: 300, shape: {box: {min: [0, 0, 0], max: [0.3, 0.3, 0.4]}}}\n"
+     " - {shape: {box: {min: [0.3, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
+     "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
+     0},
     {"sph_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 5}\nphysics: {sph: {}}\n" WATER TANK THIN, 0},
     {"ballistic",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {ballistic: {drag: 1, drag_speed: 0.1, wind: [3, 0, 1], "

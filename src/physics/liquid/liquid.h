@@ -5,14 +5,12 @@
 // docs/theory/liquid.md tells the method.
 #pragma once
 #include "physics/incompressible.h"
+#include "physics/substances.h"
 
 typedef struct rh_liquid_params {
     rh_incompressible_options flow;
     int substance;  // 0 = none; else its values were taken where the scene gives none of its own
 } rh_liquid_params;
-
-extern const rh_presets rh_substances;
-extern const char *const rh_substance_names[];  // "none", then those of rh_substances; ends with NULL
 
 extern const rh_param_table rh_liquid_table;
 extern const rh_physics rh_liquid;

@@ -5,7 +5,7 @@
 // at a wall too, where all of them lie on one side. (Their mean was off by the pressure of 0.7 spacings there.)
 //
 // A wall receives the opposite of what it gives: -m dt V_s p / rho^2 grad W for each particle and sample, at the
-// sample's anchor.
+// sample's anchor; and what viscosity rubs off the particle.
 #include "physics/sph/measure.h"
 
 #include <math.h>
@@ -121,6 +121,31 @@ static void touch_walls(const rh_sph_measure *m, int64_t i, rh_wall_touch *out)
     }
 }
 
+// What viscosity rubs off the particle, at its place.
+static void touch_roughly(const rh_sph_measure *m, int64_t i, rh_wall_touch *out)
+{
+    const rh_sph_fluid *f = m->fluid;
+    const rh_sph_rubbed *rubbed = m->rubbed;
+    const float *own = f->place + 4 * i, *left = rubbed->flow + 4 * i, rough = (float)m->mass * rubbed->friction[i];
+    RH_SPH_EACH(f->lists->walls, i, near)
+    {
+        rh_sph_pairs p = rh_sph_pairs_of(f->kernel, own, f->walls->place, near);
+        rh_f8 w = rough * p.number * rh_sph_viscous_weight(rubbed->law, p.distance);
+        for (int n = 0; n < 8; n++, out++) {
+            uint32_t s = near[n];
+            *out = (rh_wall_touch){.solid = RH_TOUCH_NOBODY};
+            if (s == f->lists->walls.nobody || rubbed->grip[f->walls->solid[s]] == 0) continue;
+            float u[3], part = w[n] * rubbed->grip[f->walls->solid[s]];
+            rh_sph_wall_velocity(f->walls, s, rubbed->spin + 3 * f->walls->solid[s], own, u);
+            *out = (rh_wall_touch){
+                .place = {own[0], own[1], own[2]},
+                .impulse = {part * (left[0] - u[0]), part * (left[1] - u[1]), part * (left[2] - u[2])},
+                .velocity = {u[0], u[1], u[2]},
+                .solid = f->walls->solid[s]};
+        }
+    }
+}
+
 // A particle that an inflow holds does not follow what pressure and forces do to it: the inflow takes that impulse.
 static rh_wall_touch touch_inflow(const rh_sph_measure *m, int64_t i)
 {
@@ -136,12 +161,16 @@ static rh_wall_touch touch_inflow(const rh_sph_measure *m, int64_t i)
 static rh_code show_touches(const rh_sph_measure *m, rh_step_view *view, rh_status *status)
 {
     const rh_sph_fluid *f = m->fluid;
-    int64_t pairs = 8 * (int64_t)f->lists->walls.first[f->count], held = 0;
+    int64_t once = 8 * (int64_t)f->lists->walls.first[f->count], pairs = m->rubbed ? 2 * once : once, held = 0;
     for (int64_t i = 0; m->held && i < f->count; i++) held += m->held[i];
     rh_wall_touch *touches = rh_arena_take(view->arena, (size_t)(pairs + held + 1) * sizeof *touches, status);
     if (!touches) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t i = 0; i < f->count; i++) touch_walls(m, i, touches + 8 * (uint64_t)f->lists->walls.first[i]);
+    for (int64_t i = 0; i < f->count; i++) {
+        uint64_t first = 8 * (uint64_t)f->lists->walls.first[i];
+        touch_walls(m, i, touches + first);
+        if (m->rubbed) touch_roughly(m, i, touches + once + first);
+    }
     for (int64_t i = 0, n = pairs; m->held && i < f->count; i++)
         if (m->held[i]) touches[n++] = touch_inflow(m, i);
     view->what = RH_SIGHT_TOUCHED;

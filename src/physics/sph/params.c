@@ -3,14 +3,22 @@
 //
 // The parameters of smoothed particles.
 #include "physics/sph/sph.h"
+#include "physics/sph/viscosity.h"
+#include "physics/substances.h"
 
 static const char *const solvers[] = {"exact", "multilevel", "isph", "iisph", NULL};
 static const char *const kernels[] = {"wendland", "mueller", NULL};
 static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", "sparse", NULL};
+static const char *const forms[] = {"pairs", "stress", "laplacian", NULL};
+static const char *const viscous_solvers[] = {"levels", "diagonal", "assembled", "explicit", NULL};
+static const char *const couplings[] = {"strong", "one_way", NULL};
 static const char *const wall_terms[] = {"regularised", "mirrored", NULL};
 
 #define AT(field) offsetof(rh_sph_params, field)
 static const rh_param rows[] = {
+    {"substance", RH_PARAM_CHOICE, AT(substance), "", "none", .choices = rh_substance_names, .presets = &rh_substances,
+     .example = "honey",
+     .help = "a liquid by its name: density, viscosity and surface_tension as measured, where they are not given here"},
     {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "1000", 1e-3, 1e5,
      .help = "mass per volume; decides pressure and what surface tension does"},
     {"particles_per_axis", RH_PARAM_INT, AT(particles_per_axis), "", "2", 2, 4,
@@ -37,10 +45,26 @@ static const rh_param rows[] = {
      .help = "mean relative density error at which the pressure solve stops"},
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,
      .help = "of one solve; reaching it the step is tried again, half as long"},
-    {"viscosity", RH_PARAM_FLOAT, AT(viscosity), "m/s", "0.05", 0, 100,
-     .help = "artificial viscosity (Monaghan's alpha times speed of sound): slows down what comes closer"},
+    {"viscosity", RH_PARAM_FLOAT, AT(viscosity), "Pa s", "0", 0, 1e9,
+     .help = "resistance to shear: water 0.001, oil 0.1, honey 10, pitch 1e8; 0 is none. It acts along walls that are "
+             "no_slip"},
+    {"viscosity_varies", RH_PARAM_BOOL, AT(viscosity_varies), "", "false",
+     .help = "particles carry the attribute viscosity (Pa s), which programs may write; 0 there is the liquid's"},
+    {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-4", 1e-7, 0.1,
+     .help = "relative residual at which the viscosity solve stops: a bound of the error of velocities"},
+    {"viscosity_form", RH_PARAM_CHOICE, AT(viscous_form), "", "pairs", .choices = forms,
+     .help = "pairs (forces between neighbours, along their line: full stress, keeps momentum and angular momentum), "
+             "stress (the source's, over neighbours of neighbours) or laplacian (nothing coils), to compare with"},
+    {"viscosity_solver", RH_PARAM_CHOICE, AT(viscous_solver), "", "levels", .choices = viscous_solvers,
+     .help = "levels (grids precondition: as many iterations at any viscosity and size), diagonal, assembled (form "
+             "stress with its matrix stored) or explicit (no solve, short steps), to compare with"},
+    {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = couplings,
+     .help = "how viscosity moves dynamic solids: strong (with the liquid, in one solve) or one_way (not at all), for "
+             "comparison"},
+    {"artificial_viscosity", RH_PARAM_FLOAT, AT(artificial_viscosity), "m/s", "0.05", 0, 100,
+     .help = "Monaghan's alpha times speed of sound: slows down what comes closer, as far as `viscosity` does not"},
     {"wall_viscosity", RH_PARAM_FLOAT, AT(wall_viscosity), "m/s", "0.2", 0, 100,
-     .help = "the same at solids with wall: no_slip; others have no friction"},
+     .help = "the same at solids with wall: no_slip, where viscosity is 0; others have no friction"},
     {"surface_tension", RH_PARAM_FLOAT, AT(surface_tension), "N/m", "0", 0, 100,
      .help = "of the free surface, by attraction of neighbours; water has 0.072"},
     {"blend_from", RH_PARAM_FLOAT, AT(blend_from), "samples", "5", 0, 100,
@@ -66,6 +90,11 @@ static const rh_param rows[] = {
 static rh_code check(const void *object, const char **field, rh_status *status)
 {
     const rh_sph_params *p = object;
+    if (p->viscous_solver == RH_SPH_VISCOUS_ASSEMBLED && p->viscous_form != RH_SPH_STRESS) {
+        *field = "viscosity_solver";
+        return rh_fail(status, RH_USER, "found assembled, which is for viscosity_form: stress; it is %s",
+                       forms[p->viscous_form]);
+    }
     if (p->blend_to >= p->blend_from) return RH_OK;
     *field = "blend_to";
     return rh_fail(status, RH_USER, "found %g, expected at least blend_from, which is %g", p->blend_to, p->blend_from);

@@ -5,7 +5,8 @@
 //      sort           by tile and cell, along a space-filling curve
 //      samples        of the walls near particles                                           walls.c
 //      neighbours     lists, and densities on the way                                       lists.c
-//      accelerations  gravity and forces of the scene, viscosity, surface tension           forces.c
+//      accelerations  gravity and forces of the scene, artificial viscosity, tension        forces.c
+//      viscosity      where there is any: stress changes the velocities                     viscosity.c
 //      densities      at the end of the step, if nothing were done                          density.c
 //      projection     the pressure that undoes what will be too dense                       exact.c, isph.c, iisph.c
 //      motion         velocities, then places with them; what observers want to see         push.c, measure.c
@@ -22,6 +23,7 @@
 #include "physics/sph/contact.h"
 #include "physics/sph/measure.h"
 #include "physics/sph/pressure.h"
+#include "physics/sph/viscosity.h"
 #include "physics/step.h"
 #include "physics/time_step.h"
 
@@ -35,6 +37,7 @@ static const float MOST_DENSITY = 1.1f;
 typedef struct sph {
     const rh_sph_params *params;
     rh_sph_kernel kernel;
+    rh_sph_viscous_law law;
     rh_sph_wall_cache *walls;
     rh_sph_lists lists;
     rh_arena arena;
@@ -75,6 +78,8 @@ static rh_code sph_create(const void *params, const rh_surroundings *around, rh_
         .mirrored = p->solver == RH_SPH_EXACT,
     };
     rh_sph_kernel_init(&me->kernel, &kernel);
+    rh_sph_viscous_law_init(&me->law, &me->kernel);
+    if (p->viscosity_varies) RH_TRY(rh_points_add(points, "viscosity", RH_POINT_F32, status));
     RH_TRY(rh_sph_wall_cache_create(&me->walls, status));
     return rh_points_add(points, "pressure", RH_POINT_F32, status);
 }
@@ -88,11 +93,28 @@ static double tension_limit(const rh_sph_params *p, double spacing)
     return 0.4 * sqrt(p->density * spacing * spacing * spacing / (2 * 3.14159265358979 * p->surface_tension));
 }
 
-// Explicit viscosity: what a particle gives up in a step is no more than it has.
-static double viscosity_limit(const rh_sph_params *p, double support)
+static bool is_viscous(const rh_sph_params *p) { return p->viscosity > 0 || p->viscosity_varies; }
+
+// Artificial viscosity is for what the liquid's own does not damp: it is as much as alpha c h / (2 (dimension + 2)) of
+// kinematic viscosity (J. J. Monaghan, Rep. Prog. Phys. 68, 2005, equation 8.8).
+static double artificial(const rh_sph_params *p, const rh_sph_kernel *k)
 {
-    double most = fmax(p->viscosity, p->wall_viscosity);
-    return most > 0 ? 0.4 * support / most : 1e9;
+    double own = 2 * (k->dimension + 2) * p->viscosity / p->density / (double)k->support;
+    return fmax(p->artificial_viscosity - own, 0);
+}
+static double at_walls(const rh_sph_params *p) { return is_viscous(p) ? 0 : p->wall_viscosity; }
+
+// Explicit viscosity: what a particle gives up in a step is no more than it has.
+static double viscosity_limit(const sph *me, const rh_points *points)
+{
+    const rh_sph_params *p = me->params;
+    double most = fmax(artificial(p, &me->kernel), at_walls(p)), limit = 1e9;
+    if (most > 0) limit = 0.4 * (double)me->kernel.support / most;
+    if (!is_viscous(p) || p->viscous_solver != RH_SPH_VISCOUS_EXPLICIT) return limit;
+    double thickest = p->viscosity;
+    const float *of = p->viscosity_varies ? rh_points_data(points, "viscosity", RH_POINT_F32) : NULL;
+    for (int64_t i = 0; of && i < points->count; i++) thickest = fmax(thickest, (double)of[i]);
+    return fmin(limit, p->density / (thickest * rh_sph_viscosity_stiffest(&me->law)));
 }
 
 // The longest step that the flow allows.
@@ -103,8 +125,21 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
 
 // Particles under pressure that lie unevenly are pushed to even places, the faster the higher the pressure: with
 // sqrt(q) as the speed of waves. Steps longer than a share of the time that such a wave takes from one particle to the
-// next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor.
+// next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor. Viscosity takes such
+// motions down by 1 + (pi / d)^2 nu dt in a step, and the square of the step may be longer by as much: with honey there
+// is no limit left. (Not so in full vessels, where the level of the pressure is free and follows its lowest error.)
 static const double PRESSURE_CFL = 0.25;
+
+// m^2/s: the least kinematic viscosity of any particle.
+static double thinnest(const sph *me, const rh_points *points)
+{
+    const rh_sph_params *p = me->params;
+    if (!is_viscous(p) || p->full || p->viscous_solver == RH_SPH_VISCOUS_EXPLICIT) return 0;
+    const float *of = p->viscosity_varies ? rh_points_data(points, "viscosity", RH_POINT_F32) : NULL;
+    double least = of ? 1e30 : p->viscosity;
+    for (int64_t i = 0; of && i < points->count; i++) least = fmin(least, of[i] > 0 ? (double)of[i] : p->viscosity);
+    return least / p->density;
+}
 
 static double pressure_limit(const sph *me, const rh_points *points)
 {
@@ -113,18 +148,19 @@ static double pressure_limit(const sph *me, const rh_points *points)
     int64_t pressed = 0;
     for (int64_t i = 0; i < points->count; i++) sum += (double)pressure[i], pressed += pressure[i] > 0;
     if (!(sum > 0)) return 1e9;
-    double q = 2 * sum / (double)pressed / me->params->density;
-    return PRESSURE_CFL * (double)me->kernel.spacing / sqrt(q);
+    double q = 2 * sum / (double)pressed / me->params->density, spacing = (double)me->kernel.spacing;
+    double wave = PRESSURE_CFL * spacing / sqrt(q), damping = 9.87 * thinnest(me, points) / (spacing * spacing);
+    double half = 0.5 * wave * wave * damping;
+    return half + sqrt(half * half + wave * wave);
 }
 
 static double sph_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     const sph *me = self;
     const rh_sph_params *p = me->params;
-    double support = (double)me->kernel.support;
     if (p->time_step > 0) return p->time_step;
     double step = fmin(flow_limit(me, around, points), pressure_limit(me, points));
-    return fmin(step, fmin(tension_limit(p, (double)me->kernel.spacing), viscosity_limit(p, support)));
+    return fmin(step, fmin(tension_limit(p, (double)me->kernel.spacing), viscosity_limit(me, points)));
 }
 
 // --- stages ----------------------------------------------------------------------------------------------------------
@@ -141,8 +177,17 @@ typedef struct step {
     float *x, *y, *z;
     bool *held;    // by inflows; NULL: none
     bool *sticky;  // solids without slip; NULL: none
+    rh_sph_rubbed rubbed;
     rh_vec3 *start;
 } step;
+
+// Iterations of two solves in a step, told apart.
+static void tell(step *s, const char *of, int iterations)
+{
+    s->report->solves[s->report->solve_count++] = (rh_solve_report){
+        .stage = of, .iterations = iterations, .cg = iterations};
+    s->report->iterations += iterations;
+}
 
 static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
@@ -273,7 +318,7 @@ static rh_code add_forces(step *s, rh_status *status)
     const rh_sph_params *p = s->me->params;
     rh_sph_fluid *f = &s->fluid;
     RH_TRY(find_sticky(s, status));
-    const rh_sph_forces forces = {(float)p->viscosity, (float)p->wall_viscosity, attraction(p, f->kernel)};
+    const rh_sph_forces forces = {(float)artificial(p, f->kernel), (float)at_walls(p), attraction(p, f->kernel)};
     rh_sph_add_forces(f, &forces, s->kick, s->sticky);
     double from = around->time - 0.5 * around->previous_dt, to = around->time + 0.5 * (double)f->dt;
 #pragma omp parallel for schedule(static)
@@ -283,6 +328,133 @@ static rh_code add_forces(step *s, rh_status *status)
         for (int a = 0; a < around->dimension; a++) f->flow[4 * i + a] += s->kick * (float)(&g.x)[a];
     }
     return hold_inflows(s, status);
+}
+
+// --- viscosity -------------------------------------------------------------------------------------------------------
+// Friction at the walls of each solid: none with slip; with a slip length b as of a wall that is b farther away than
+// half a spacing, where the lowest particles are.
+static rh_code find_grips(step *s, float **out, float **spin, rh_status *status)
+{
+    const rh_obstacles *solids = s->around->obstacles;
+    *out = NULL;
+    if (!s->sticky) return RH_OK;
+    float half = 0.5f * s->me->kernel.spacing;
+    *out = rh_arena_take(&s->me->arena, (size_t)solids->count * sizeof **out, status);
+    for (int i = 0; *out && i < solids->count; i++)
+        (*out)[i] = s->sticky[i] ? half / (half + (float)solids->items[i].slip_length) : 0;
+    *spin = rh_arena_take(&s->me->arena, 3 * (size_t)solids->count * sizeof **spin, status);
+    for (int i = 0; *spin && i < 3 * solids->count; i++) (*spin)[i] = (float)(&solids->items[i / 3].angular.x)[i % 3];
+    return *out && *spin ? RH_OK : RH_MEMORY;
+}
+
+// Kinematic viscosities of the particles that carry theirs.
+static rh_code find_viscosities(step *s, float **out, rh_status *status)
+{
+    const rh_sph_params *p = s->me->params;
+    *out = NULL;
+    if (!p->viscosity_varies) return RH_OK;
+    const float *of = rh_points_data(s->points, "viscosity", RH_POINT_F32);
+    *out = rh_arena_take(&s->me->arena, ((size_t)s->fluid.count + 1) * sizeof **out, status);
+    for (int64_t i = 0; *out && i < s->fluid.count; i++)
+        (*out)[i] = (of[i] > 0 ? of[i] : (float)p->viscosity) / (float)p->density;
+    return *out ? RH_OK : RH_MEMORY;
+}
+
+// Mean of the pressures around particle i, by the kernel.
+static float smooth_q(const rh_sph_fluid *f, int64_t i)
+{
+    const rh_sph_kernel *k = f->kernel;
+    rh_f8 sum = rh_f8_all(0), weight = sum;
+    RH_SPH_EACH(f->lists->fluid, i, near)
+    {
+        rh_sph_pairs p = rh_sph_pairs_of(k, f->place + 4 * i, f->place, near);
+        rh_f8 w = rh_sph_value(k, p.square);
+        sum += w * p.number, weight += w;
+    }
+    float own = rh_sph_value_of(k, 0);
+    return (own * f->q[i] + rh_f8_sum(sum)) / (own + rh_f8_sum(weight));
+}
+
+static void add_push(step *s, float time)
+{
+    rh_sph_fluid *f = &s->fluid;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++)
+        for (int a = 0; a < 3 && !(s->held && s->held[i]); a++) f->flow[4 * i + a] += time * f->push[4 * i + a];
+}
+
+// The pressure of the last step acts before viscosity and is taken back after it: the solve of the pressure then finds
+// what has changed. (Without that viscosity alone carries the weight of the liquid for a step, and resists with all its
+// force what pressure would have prevented: the two never agree, and a thick liquid sags by what is left.) It is
+// smoothed: in thick liquid nothing else takes errors from one particle to the next out of it, and in a full vessel
+// they grew until it burst; there the level, which is free, stays out of it. (Differences instead of sums in its
+// gradient, which would leave even pressures alone, are not the transpose of what the solve sees: a folding sheet
+// burst.)
+static rh_code push_ahead(step *s, rh_status *status)
+{
+    rh_sph_fluid *f = &s->fluid;
+    rh_arena_mark mark = rh_arena_save(&s->me->arena);
+    float *smooth = rh_arena_take(&s->me->arena, ((size_t)f->count + 8) * sizeof *smooth, status), *own = f->q;
+    if (!smooth) return RH_MEMORY;
+    for (int64_t i = 0; i < f->count + 8; i++) f->place[4 * i + 3] = i < f->count ? f->q[i] : 0;
+#pragma omp parallel for schedule(dynamic, 512)
+    for (int64_t i = 0; i < f->count; i++) smooth[i] = smooth_q(f, i);
+    if (s->me->params->full) {
+        double sum = 0;
+        for (int64_t i = 0; i < f->count; i++) sum += (double)smooth[i];
+        for (int64_t i = 0; i < f->count; i++) smooth[i] -= (float)(sum / (double)f->count);
+    }
+    f->q = smooth;
+    rh_sph_push(f);
+    f->q = own;
+    rh_arena_restore(&s->me->arena, mark);
+    add_push(s, f->dt);
+    return RH_OK;
+}
+
+static rh_code keep_rubbed(step *s, float *grip, float *spin, rh_status *status)
+{
+    size_t count = (size_t)s->fluid.count + 1;
+    s->rubbed = (rh_sph_rubbed){.law = &s->me->law,
+                                .grip = grip,
+                                .spin = spin,
+                                .friction = rh_arena_take_zero(&s->me->arena, count * sizeof(float), status),
+                                .flow = rh_arena_take(&s->me->arena, 4 * count * sizeof(float), status)};
+    return s->rubbed.friction && s->rubbed.flow ? RH_OK : RH_MEMORY;
+}
+
+static rh_code add_viscosity(step *s, rh_status *status)
+{
+    const rh_sph_params *p = s->me->params;
+    rh_sph_fluid *f = &s->fluid;
+    float *grip, *spin = NULL, *of_particles;
+    if (!is_viscous(p)) return RH_OK;
+    RH_TRY(find_grips(s, &grip, &spin, status));
+    RH_TRY(find_viscosities(s, &of_particles, status));
+    if (grip) RH_TRY(keep_rubbed(s, grip, spin, status));
+    const rh_sph_viscosity how = {.law = s->me->law,
+                                  .form = (rh_sph_viscous_form)p->viscous_form,
+                                  .solver = (rh_sph_viscous_solver)p->viscous_solver,
+                                  .time = s->kick,
+                                  .kinematic = (float)(p->viscosity / p->density),
+                                  .of_particles = of_particles,
+                                  .grip = grip,
+                                  .spin = spin,
+                                  .held = s->held,
+                                  .dynamics = p->viscosity_coupling == 0 ? s->around->dynamics : NULL,
+                                  .mass = p->density * pow((double)f->kernel->spacing, s->around->dimension),
+                                  .tolerance = p->viscosity_tolerance,
+                                  .max_iterations = (int)p->max_iterations};
+    rh_krylov_report solved;
+    RH_TRY(push_ahead(s, status));
+    RH_TRY(rh_sph_viscosity_act(f, &how, s->rubbed.friction, &s->me->arena, &solved, status));
+    if (grip) memcpy(s->rubbed.flow, f->flow, 4 * (size_t)f->count * sizeof(float));
+    add_push(s, -f->dt);
+    tell(s, "viscosity", solved.iterations);
+    if (solved.converged) return RH_OK;
+    s->report->unconverged = true;
+    return rh_fail(status, RH_NUMERIC, "the viscosity solve did not converge in %d iterations (relative residual %.3g)",
+                   solved.iterations, solved.residual);
 }
 
 static rh_code find_pressure(step *s, rh_status *status)
@@ -300,8 +472,9 @@ static rh_code find_pressure(step *s, rh_status *status)
                                           .max_iterations = (int)p->max_iterations};
     rh_sph_solved solved;
     RH_TRY(solvers[p->solver](&s->fluid, &options, &s->me->arena, &solved, status));
-    s->report->iterations = solved.iterations;
     s->report->residual = solved.error;
+    if (is_viscous(p)) tell(s, "projection", solved.iterations);
+    else s->report->iterations = solved.iterations;
     s->report->cells = solved.unknowns;
     if (solved.converged) return RH_OK;
     s->report->unconverged = true;
@@ -332,6 +505,7 @@ static rh_code show(step *s, rh_status *status)
                                     .tiles = &s->tiles,
                                     .velocities = rh_points_data(s->points, "v", RH_POINT_VEC3F),
                                     .held = s->held,
+                                    .rubbed = s->rubbed.friction ? &s->rubbed : NULL,
                                     .density = p->density,
                                     .mass = p->density * pow((double)s->me->kernel.spacing, s->around->dimension),
                                     .kick = s->kick};
@@ -484,6 +658,8 @@ static rh_code run(step *s, rh_status *status)
     stage(s, "neighbours");
     RH_TRY(add_forces(s, status));
     stage(s, "accelerations");
+    RH_TRY(add_viscosity(s, status));
+    if (is_viscous(p)) stage(s, "viscosity");
     bool blends = p->solver == RH_SPH_ISPH;
     const rh_sph_prediction how = {blends ? p->blend_from : 1e9, blends ? p->blend_to : 1e9, MOST_DENSITY,
                                    undone_share(s)};
@@ -533,7 +709,10 @@ static int64_t sph_predict_bytes(const void *params, int dimension, int64_t part
     const rh_sph_params *p = params;
     int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
     int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40;
-    return particles * (48 + 100 + lists + system + 40) + tiles * (cells * 8 + 200);
+    // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids; the matrix.
+    int64_t viscous = is_viscous(p) ? lists * (p->viscous_form == RH_SPH_PAIRS ? 3 : 1) + 9 * 16 + 72 + 60 : 0;
+    if (is_viscous(p) && p->viscous_solver == RH_SPH_VISCOUS_ASSEMBLED) viscous += 40 * (dimension == 3 ? 160 : 40);
+    return particles * (48 + 100 + lists + system + viscous + 40) + tiles * (cells * 8 + 200);
 }
 
 const rh_physics rh_sph = {.name = "sph",

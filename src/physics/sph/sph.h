@@ -18,10 +18,16 @@ typedef struct rh_sph_params {
     int kernel;              // rh_sph_kernel_kind
     double tolerance;        // mean density error
     int64_t max_iterations;
-    double viscosity, wall_viscosity;  // m/s
-    double surface_tension;            // N/m
-    double blend_from, blend_to;       // wall samples in sight
-    int surface, wall_term;            // rh_sph_surface, rh_sph_wall_term
+    double artificial_viscosity, wall_viscosity;  // m/s
+    double viscosity;                             // Pa s
+    bool viscosity_varies;                        // particles carry theirs
+    int viscous_form, viscous_solver;             // rh_sph_viscous_form, rh_sph_viscous_solver
+    double viscosity_tolerance;
+    int viscosity_coupling;       // 0 strong, 1 one way
+    int substance;                // read by presets only
+    double surface_tension;       // N/m
+    double blend_from, blend_to;  // wall samples in sight
+    int surface, wall_term;       // rh_sph_surface, rh_sph_wall_term
     bool levels, full, clamp_source;
 } rh_sph_params;
 

@@ -45,6 +45,19 @@ typedef struct rh_sph_walls {
     uint32_t *first;   // [tiles.count * tiles.cells + 1] of each cell
 } rh_sph_walls;
 
+// The velocity that the solid of sample s, which turns at `spin` (rad/s, three numbers), would have at x: friction that
+// compares a particle with this, not with the anchor's, leaves liquid alone that turns with the solid.
+static inline void rh_sph_wall_velocity(const rh_sph_walls *walls, uint32_t s, const float *spin, const float x[3],
+                                        float out[3])
+{
+    const float *u = walls->flow + 4 * (uint64_t)s;
+    rh_vec3 at = walls->anchor[s];
+    float dx = x[0] - at.x, dy = x[1] - at.y, dz = x[2] - at.z;
+    out[0] = u[0] + spin[1] * dz - spin[2] * dy;
+    out[1] = u[1] + spin[2] * dx - spin[0] * dz;
+    out[2] = u[2] + spin[0] * dy - spin[1] * dx;
+}
+
 rh_code rh_sph_wall_cache_create(rh_sph_wall_cache **out, rh_status *status);
 void rh_sph_wall_cache_free(rh_sph_wall_cache *cache);  // NULL is fine
 

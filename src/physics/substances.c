@@ -5,7 +5,7 @@
 // those of the measurements. All are taken for Newtonian. What is not (ketchup, shampoo, paint, blood) is left out;
 // chocolate and lava are there without their yield stress, which the note says. NULL: no value that we found a source
 // for; the liquid's default stays.
-#include "physics/liquid/liquid.h"
+#include "physics/substances.h"
 
 // clang-format off
 static const rh_preset items[] = {

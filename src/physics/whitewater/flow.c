@@ -175,7 +175,7 @@ static float rate_of(const rh_whitewater_params *p, const rh_foam_flow *flow, co
     rh_potential moves = {p->speed_low * p->speed_low, p->speed_high * p->speed_high, 1};
     float energy = ramp(&moves, speed * speed);
     around sum = {0};
-    if (!(energy > 0) || !(here->share > 0.02f)) return 0;
+    if (!(energy > 0) || !(here->share > (float)p->thinnest)) return 0;
     for (int k = -deep; k <= deep; k++)
         for (int j = -1; j <= 1; j++)
             for (int i = -1; i <= 1; i++) {

@@ -24,25 +24,38 @@ static const rh_param when_rows[] = {
      .help = "how near a neighbour is; 0: a cell"},
 };
 #undef AT
+// clang-format on
 
 static rh_code check_when(const void *object, const char **field, rh_status *status)
 {
     const rh_sink_when *w = object;
     *field = "older";
-    if (!w->group && !(w->older > 0) && !(w->travelled > 0) && !(w->slower > 0) && !(w->faster > 0) && w->fewer == 0 && w->more == 0)
-        return rh_fail(status, RH_USER, "found no condition, expected group, older, travelled, slower, faster, fewer or more: all particles would go");
+    if (!w->group && !(w->older > 0) && !(w->travelled > 0) && !(w->slower > 0) && !(w->faster > 0) && w->fewer == 0 &&
+        w->more == 0)
+        return rh_fail(status, RH_USER,
+                       "found no condition, expected group, older, travelled, slower, faster, fewer or more: all "
+                       "particles would go");
     *field = "fewer";
     if (w->fewer > 0 && w->more > 0 && w->fewer <= w->more + 1)
-        return rh_fail(status, RH_USER, "found fewer %lld and more %lld, expected a number between them: no particle has both", (long long)w->fewer, (long long)w->more);
+        return rh_fail(status, RH_USER,
+                       "found fewer %lld and more %lld, expected a number between them: no particle has both",
+                       (long long)w->fewer, (long long)w->more);
     *field = "slower";
     if (w->slower > 0 && w->faster >= w->slower)
-        return rh_fail(status, RH_USER, "found slower %g m/s and faster %g m/s, expected faster to be less: no particle is both", w->slower, w->faster);
+        return rh_fail(status, RH_USER,
+                       "found slower %g m/s and faster %g m/s, expected faster to be less: no particle is both",
+                       w->slower, w->faster);
     return RH_OK;
 }
 
-static const rh_param_table when_table = {
-    "when", "Which particles go: those that all of it is true of.", when_rows, RH_PARAM_COUNT(when_rows), sizeof(rh_sink_when), check_when};
+static const rh_param_table when_table = {"when",
+                                          "Which particles go: those that all of it is true of.",
+                                          when_rows,
+                                          RH_PARAM_COUNT(when_rows),
+                                          sizeof(rh_sink_when),
+                                          check_when};
 
+// clang-format off
 #define AT(field) offsetof(rh_sink_params, field)
 static const rh_param sink_rows[] = {
     {"name", RH_PARAM_TEXT, AT(name), "", .help = "for messages, and to find it with --set"},
@@ -59,6 +72,7 @@ static const rh_param sink_rows[] = {
      .help = "how the shape moves; at rest without keys"},
 };
 #undef AT
+// clang-format on
 
 static rh_code check_sink(const void *object, const char **field, rh_status *status)
 {
@@ -73,13 +87,19 @@ static rh_code check_sink(const void *object, const char **field, rh_status *sta
     return rh_fail(status, RH_USER, "must come after start: start is %g s, stop is %g s", sink->start, sink->stop);
 }
 
-const rh_param_table rh_sink_table = {
-    "sink", "What removes material: a region, a condition, or both.", sink_rows, RH_PARAM_COUNT(sink_rows), sizeof(rh_sink_params), check_sink};
+const rh_param_table rh_sink_table = {"sink",
+                                      "What removes material: a region, a condition, or both.",
+                                      sink_rows,
+                                      RH_PARAM_COUNT(sink_rows),
+                                      sizeof(rh_sink_params),
+                                      check_sink};
 
+// clang-format off
 #define AT(field) offsetof(rh_mask_params, field)
 #define RAMP(name, unit, low, what) \
     {name "_from", RH_PARAM_FLOAT, AT(low.from), unit, "0", -1e9, 1e9, .help = what " where it is 0"}, \
-    {name "_to", RH_PARAM_FLOAT, AT(low.to), unit, "0", -1e9, 1e9, .help = "and where it is 1; equal to _from: not asked"}
+    {name "_to", RH_PARAM_FLOAT, AT(low.to), unit, "0", -1e9, 1e9, \
+     .help = "and where it is 1; equal to _from: not asked"}
 static const rh_param mask_rows[] = {
     {"name", RH_PARAM_TEXT, AT(name), "", .required = true, .example = "\"wet\"", .help = "of the attribute"},
     {"material", RH_PARAM_TEXT, AT(material), "", .help = "whose: a name in materials; without one the first"},

@@ -19,6 +19,7 @@
 #include "physics/droplets/detect.h"
 #include "physics/droplets/drop_drag.h"
 #include "physics/flight.h"
+#include "physics/observer.h"
 #include "physics/step.h"
 
 enum { BATCH = 256 };  // drops that are pushed together
@@ -147,8 +148,83 @@ static void carry_out(const droplets *me, const rh_surroundings *around, double 
     else place(d, e->j, &e->out.j, time, ready);
 }
 
+// --- what observers see ----------------------------------------------------------------------------------------------
+// Every drop goes from where it was at the start of the step to where it is at its end. Of those that collided each
+// part comes from the drop that it was part of, so that no liquid changes sides of a rectangle unseen. `target` is the
+// number of the drop that a piece is in at the end.
+typedef struct pieces {
+    rh_moved_piece *items;
+    uint32_t *target;
+    int64_t count;
+} pieces;
+
+static float volume_of(double radius) { return (float)(4 * 3.14159265358979323846 / 3 * radius * radius * radius); }
+
+static rh_code start_pieces(droplets *me, const rh_surroundings *around, const rh_droplet_pairs *pairs,
+                            const rh_points *points, pieces *p, rh_status *status)
+{
+    int64_t most = points->count + (2 * me->params->law.max_fragments + 2) * pairs->count + 1;
+    drops d = drops_of(points);
+    *p = (pieces){0};
+    if (!around->observer) return RH_OK;
+    p->items = rh_arena_take(&me->arena, (size_t)most * sizeof *p->items, status);
+    p->target = rh_arena_take(&me->arena, (size_t)most * sizeof *p->target, status);
+    if (!p->items || !p->target) return RH_MEMORY;
+    for (; p->count < points->count; p->count++) {
+        p->items[p->count] = (rh_moved_piece){.from = d.x[p->count], .volume = volume_of((double)d.r[p->count])};
+        p->target[p->count] = (uint32_t)p->count;
+    }
+    return RH_OK;
+}
+
+static void add_parts(pieces *p, const event *e, int64_t target, double radius)
+{
+    float volume = volume_of(radius), share = (float)e->out.share_j;
+    const rh_vec3 from[2] = {p->items[e->i].from, p->items[e->j].from};
+    for (int k = 0; k < 2; k++) {
+        p->items[p->count] = (rh_moved_piece){.from = from[k], .volume = k ? share * volume : (1 - share) * volume};
+        p->target[p->count++] = (uint32_t)target;
+    }
+}
+
+static void split_pieces(pieces *p, const event *events, int64_t count, int64_t first_new)
+{
+    for (int64_t n = 0; n < count && p->items; n++) {
+        const event *e = &events[n];
+        if (e->out.kind == RH_DROPLETS_PASS) continue;
+        if (e->out.kind == RH_DROPLETS_MERGE) p->target[e->j] = e->i;
+        else {
+            // Where all parts are alike each has its share of both.
+            p->items[e->i].volume = e->out.all ? 0 : volume_of(e->out.i.r);
+            p->items[e->j].volume = e->out.all ? 0 : volume_of(e->out.j.r);
+        }
+        for (int k = 0; k < e->out.shed; k++) add_parts(p, e, first_new + e->first + k, e->out.shed_radius);
+        if (!e->out.all) continue;
+        add_parts(p, e, e->i, e->out.shed_radius);
+        add_parts(p, e, e->j, e->out.shed_radius);
+    }
+}
+
+static rh_code show_pieces(droplets *me, const rh_surroundings *around, double dt, const rh_points *points,
+                           const pieces *p, rh_status *status)
+{
+    const rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F);
+    if (!p->items) return RH_OK;
+    for (int64_t i = 0; i < p->count; i++) p->items[i].to = x[p->target[i]];
+    const rh_step_view view = {.what = RH_SIGHT_PIECES,
+                               .around = around,
+                               .dt = (float)dt,
+                               .density = me->params->law.density,
+                               .points = points,
+                               .arena = &me->arena,
+                               .pieces = p->items,
+                               .piece_count = p->count};
+    return rh_observe(&view, status);
+}
+
+// --- collisions, all of a step ---------------------------------------------------------------------------------------
 static rh_code resolve(droplets *me, const rh_surroundings *around, double dt, const rh_droplet_pairs *pairs,
-                       rh_points *points, rh_status *status)
+                       rh_points *points, pieces *seen, rh_status *status)
 {
     int64_t shed = 0, first_new = points->count, *next = around->next_id ? around->next_id : &me->own_next;
     float ready = (float)(around->time + dt + me->params->rest_time);
@@ -163,6 +239,7 @@ static rh_code resolve(droplets *me, const rh_surroundings *around, double dt, c
         me->counts.kinds[events[n].out.kind]++;
     }
     me->counts.shed += shed;
+    split_pieces(seen, events, pairs->count, first_new);
     RH_TRY(rh_points_resize(points, first_new + shed, status));
 #pragma omp parallel for schedule(dynamic, 256)
     for (int64_t n = 0; n < pairs->count; n++)
@@ -229,21 +306,27 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
 {
     droplets *me = self;
     rh_droplet_pairs pairs = {0};
+    pieces seen;
     double clock = rh_seconds();
     rh_arena_reset(&me->arena);
     *report = (rh_step_report){0};
     apply_forces(me, around, dt, drops_of(points), points->count);
     rh_step_stage(report, &clock, "forces");
     me->near.count = 0;
-    if (me->params->collisions && points->count) {
+    bool meet = me->params->collisions && points->count;
+    if (meet) {
         RH_TRY(detect(me, around, dt, points, &pairs, status));
         me->counts.tested += pairs.tested;
         rh_step_stage(report, &clock, "detect");
-        RH_TRY(resolve(me, around, dt, &pairs, points, status));
+    }
+    RH_TRY(start_pieces(me, around, &pairs, points, &seen, status));
+    if (meet) {
+        RH_TRY(resolve(me, around, dt, &pairs, points, &seen, status));
         rh_step_stage(report, &clock, "resolve");
     }
     advect(me, around, dt, points);
     rh_step_stage(report, &clock, "advect");
+    RH_TRY(show_pieces(me, around, dt, points, &seen, status));
     RH_TRY(keep(me, points, status));
     rh_step_stage(report, &clock, "sort");
     report->max_speed = rh_flight_fastest(points);

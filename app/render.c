@@ -694,7 +694,7 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
                                            .surface = one->has_surface ? &one->surface : NULL,
                                            .vertices = one->has_surface && paints(j) ? &one->vertices : NULL,
                                            .z_up = one->z_up,
-                                           .plain = one->layer,
+                                           .foam = one->layer,
                                            .liquid = one->look,
                                            .title = one->has_points && !one->layer ? title : NULL};
         if (count > 0) frames[count - 1].next = &frames[count];

@@ -194,7 +194,7 @@ static void move_one(const whitewater *me, const rh_surroundings *around, const 
         p->life[i] -= l->dt;
     }
     if (!around->obstacles_after->count) return;
-    rh_foam_place now = rh_foam_find(&me->flow, p->x[i]);
+    rh_foam_place now = rh_foam_find_from(&me->flow, at, p->x[i]);
     if (now.tile < 0 || !me->flow.clear[(int64_t)now.tile * me->flow.tiles.cells + now.cell])
         rh_flight_collide(&l->wall, around, &p->x[i], &p->v[i]);
 }
@@ -331,9 +331,12 @@ static rh_code keep(whitewater *me, rh_points *points, rh_status *status)
     if (!order) return RH_MEMORY;
     const particles p = particles_of(points);
     int64_t kept = 0;
-    for (int64_t i = 0; i < points->count; i++) {
-        bool over = p.life[i] <= 0 || (double)p.age[i] > me->params->max_age || !is_kept(me->params, p.kind[i]);
-        if (!over) order[kept++] = (uint32_t)i;
+    float oldest = (float)me->params->max_age;
+    bool keeps[RH_CLASSES];
+    for (int k = 0; k < RH_CLASSES; k++) keeps[k] = is_kept(me->params, k);
+    for (int64_t i = 0; i < points->count; i++) {  // without branches, as who goes cannot be foretold
+        order[kept] = (uint32_t)i;
+        kept += (p.life[i] > 0) & (p.age[i] <= oldest) & keeps[p.kind[i]];
     }
     return kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
 }

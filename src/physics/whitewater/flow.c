@@ -267,7 +267,7 @@ rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, rh_vec3 x, rh_foam_place *
 {
     const rh_tiles *t = &flow->tiles;
     int deep = t->dimension == 3, count = deep ? 8 : 4, low[3];
-    *place = rh_foam_find(flow, x);
+    *place = rh_foam_find_from(flow, *place, x);
     if (place->tile < 0) return (rh_foam_cell){0};
     rh_tile at = t->at[place->tile];
     float p[3] = {x.x * t->inverse_h - 0.5f, x.y * t->inverse_h - 0.5f, deep ? x.z * t->inverse_h - 0.5f : 0}, w[3];

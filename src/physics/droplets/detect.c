@@ -111,8 +111,10 @@ static rh_code sort_drops(rh_droplet_search *s, rh_neighbours *near, rh_arena *a
     for (int n = 0; n < TRIES; n++) {
         const rh_neighbours_input input = {3, middle, s->radius, s->count, rh_neighbours_cell(s->cell), false};
         RH_TRY(rh_neighbours_build(near, &input, arena, status));
-        if (chosen || s->cell <= least || tests_per_drop(near) < MOST_TESTS) break;
-        s->cell = fmax(least, 0.7 * s->cell);
+        double tests = tests_per_drop(near);
+        if (chosen || s->cell <= least || tests < MOST_TESTS) break;
+        // In a spray that fills its room tests go with the cube; every try is a sort of its own.
+        s->cell = fmax(least, s->cell * fmin(0.8, cbrt(0.8 * MOST_TESTS / tests)));
     }
     return RH_OK;
 }

@@ -187,7 +187,7 @@ static void run_entry(const void *argument, void *out)
     while (settings < BENCH_SETTINGS && j->entry->settings[settings]) settings++;
     rh_threads_set(j->threads);
     r->threads = rh_threads();
-    char folder[] = "/tmp/rheo-bench-base-XXXXXX", from[64], last[64];
+    char folder[] = "scratch-bench-base-XXXXXX", from[64], last[64];
     const char *all[BENCH_SETTINGS + 2] = {0};
     for (int i = 0; i < settings; i++) all[i] = j->entry->settings[i];
     if (j->entry->base) {

@@ -14,7 +14,8 @@
 
 enum { APP_DONE = 0, APP_FAILED = 1, APP_WRONG = 2, APP_STOPPED = 3 };  // exit codes, part of the interface
 
-extern const app_command app_run, app_check, app_info, app_surface, app_render, app_view, app_ax, app_wedge, app_doc;
+extern const app_command app_run, app_check, app_info, app_surface, app_render, app_view, app_ax, app_wedge,
+    app_collisions, app_doc;
 extern const app_command *const app_commands[];  // NULL-terminated, in the order of the help
 
 int app_exit_code(rh_code code);

@@ -23,8 +23,8 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-const app_command *const app_commands[] = {&app_run,  &app_check, &app_info,  &app_surface, &app_render,
-                                           &app_view, &app_ax,    &app_wedge, &app_doc,     NULL};
+const app_command *const app_commands[] = {&app_run, &app_check, &app_info,       &app_surface, &app_render, &app_view,
+                                           &app_ax,  &app_wedge, &app_collisions, &app_doc,     NULL};
 
 bool app_color(int descriptor)
 {

@@ -265,6 +265,54 @@ static rh_code read_layers(const job *j, int64_t number, frame_data *last, rh_st
     return RH_OK;
 }
 
+// Quick pictures with layers have one cloud in which every point has its own colour (Cd): the run's by speed, spray
+// white, foam a little grey, bubbles pale blue (the classes of physics/whitewater/whitewater.h).
+static rh_vec3 tint_of(const job *j, const frame_data *one, int64_t i, rh_vec3 velocity)
+{
+    static const rh_vec3 colors[] = {{0.95f, 0.96f, 0.97f}, {0.80f, 0.84f, 0.86f}, {0.45f, 0.72f, 0.85f}};
+    const rh_attribute *kind = rh_points_find(&one->points, "class");
+    int32_t class = kind && kind->type == RH_POINT_I32 && !kind->uniform ? ((const int32_t *)kind->data)[i] : 0;
+    if (one->layer) return colors[class < 0 || class > 2 ? 0 : class];
+    return rh_color_of((double)rh_v3_length(velocity) / fmax(j->particles.high, 1e-9));
+}
+
+static void add_tinted(const job *j, const frame_data *one, rh_points *cloud, int64_t first)
+{
+    const rh_points *from = &one->points;
+    const rh_attribute *v = rh_points_find(from, "v"), *r = rh_points_find(from, "radius");
+    const rh_vec3 *p = rh_points_data(from, "P", RH_POINT_VEC3F);
+    rh_vec3 *place = rh_points_data(cloud, "P", RH_POINT_VEC3F), *color = rh_points_data(cloud, "Cd", RH_POINT_VEC3F);
+    float *radius = rh_points_data(cloud, "radius", RH_POINT_F32);
+    bool moves = v && v->type == RH_POINT_VEC3F, sized = r && r->type == RH_POINT_F32;
+    for (int64_t i = 0; i < from->count; i++) {
+        rh_vec3 velocity = moves ? ((const rh_vec3 *)v->data)[v->uniform ? 0 : i] : rh_v3(0, 0, 0);
+        place[first + i] = p[i];
+        radius[first + i] = sized ? ((const float *)r->data)[r->uniform ? 0 : i] : (float)(0.25 * j->scene.cell);
+        color[first + i] = tint_of(j, one, i, velocity);
+    }
+}
+
+static rh_code join_tinted(const job *j, frame_data *data, rh_status *status)
+{
+    rh_points cloud;
+    int64_t count = 0;
+    rh_points_init(&cloud);
+    rh_code code = rh_points_add(&cloud, "P", RH_POINT_VEC3F, status);
+    if (code == RH_OK) code = rh_points_add(&cloud, "Cd", RH_POINT_VEC3F, status);
+    if (code == RH_OK) code = rh_points_add(&cloud, "radius", RH_POINT_F32, status);
+    for (const frame_data *one = data; one && code == RH_OK; one = one->next) {
+        int64_t first = count;
+        const rh_attribute *p = rh_points_find(&one->points, "P");
+        if (!one->has_points || !p || p->type != RH_POINT_VEC3F || p->uniform) continue;
+        count += one->points.count;
+        code = rh_points_resize(&cloud, count, status);
+        if (code == RH_OK) add_tinted(j, one, &cloud, first);
+    }
+    rh_points_free(&data->points);
+    data->points = cloud;
+    return code;
+}
+
 // All materials of the run, or the one that was asked for; then the layers.
 static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *data, rh_status *status)
 {
@@ -276,8 +324,10 @@ static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *
         code = at ? read_material_frame(j, i, number, probe, at, status) : RH_MEMORY;
     }
     if (code == RH_OK && !probe) code = read_layers(j, number, at, status);
+    bool tinted = j->quick && j->arguments->layers.count > 0 && !probe;
+    if (tinted && code == RH_OK) code = join_tinted(j, data, status);
     // Quick pictures have one cloud: what the materials have in common.
-    for (frame_data *more = data->next; more && j->quick && code == RH_OK; more = more->next)
+    for (frame_data *more = data->next; more && j->quick && !tinted && code == RH_OK; more = more->next)
         code = rh_exchange_join(&more->points, &data->points, status);
     if (code != RH_OK) frame_free(data);
     return code;
@@ -364,7 +414,8 @@ static void prepare_quick(job *j)
     o->low = j->particles.low, o->high = j->particles.high;
     bool plain_speed = !rh_values_none(paint->attribute) && strcmp(paint->attribute, "speed") == 0 &&
                        paint->bands == 0 && paint->palette == RH_PALETTE_BLUE;
-    o->paint = plain_speed ? NULL : paint;
+    static const rh_paint own = {.attribute = (char *)(uintptr_t) "Cd"};
+    o->paint = j->arguments->layers.count > 0 ? &own : plain_speed ? NULL : paint;
 }
 
 static rh_code prepare_picture(job *j, rh_status *status)
@@ -664,7 +715,8 @@ static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
     const rh_paint *paint = j->preview.paint;
     rh_free(j->values);
     j->preview.values = j->values = NULL;
-    if (!paint || !has_values(j, &data->points)) return RH_OK;
+    bool own = j->arguments->layers.count > 0;  // every point has its colour
+    if (!paint || (!own && !has_values(j, &data->points))) return RH_OK;
     j->values = rh_alloc((size_t)data->points.count * sizeof *j->values + 1, "app.values", status);
     j->preview.values = j->values;
     if (j->values && strcmp(paint->attribute, "Cd") == 0) {
@@ -694,7 +746,7 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
                                            .surface = one->has_surface ? &one->surface : NULL,
                                            .vertices = one->has_surface && paints(j) ? &one->vertices : NULL,
                                            .z_up = one->z_up,
-                                           .plain = one->layer,
+                                           .foam = one->layer,
                                            .liquid = one->look,
                                            .title = one->has_points && !one->layer ? title : NULL};
         if (count > 0) frames[count - 1].next = &frames[count];

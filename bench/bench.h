@@ -34,6 +34,8 @@ typedef struct bench_entry {
     int most_steps;                          // of the measured part; 0 = all
     int repeats;                             // the least time counts
     int threads;                             // 0 = as --threads says
+    const char *base;  // a scene that is run before with `base_setting`, into a folder that from[0] then names
+    const char *base_setting;
     int worlds;  // 2: the scene twice at the same time, in two host threads with a context each; else once
     bench_when when;
 } bench_entry;

@@ -5,7 +5,9 @@
 // memory are its own and a run that dies leaves the others alone. The parent never starts a thread: a child made by
 // fork has only the thread that forked.
 #include <errno.h>
+#include <ftw.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -152,6 +154,29 @@ typedef struct job {
     int threads;
 } job;
 
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
+{
+    (void)facts, (void)kind, (void)where;
+    return remove(path);
+}
+
+// The frames that a layer stands on, in a folder of its own.
+static rh_code run_base(const bench_entry *entry, char *folder, rh_status *status)
+{
+    rh_scene scene;
+    rh_world *world;
+    if (!mkdtemp(folder)) return rh_fail(status, RH_IO, "cannot make %s: %s", folder, strerror(errno));
+    RH_TRY(bench_load_scene(entry->base, &entry->base_setting, 1, &scene, status));
+    rh_run_options options = {.folder = folder, .first = 1, .last = 2 + entry->skip + entry->frames};
+    rh_code code = rh_world_create(&scene, &world, status);
+    if (code == RH_OK) {
+        code = rh_world_run(world, &options, status);
+        rh_world_free(world);
+    }
+    rh_scene_free(&scene);
+    return code;
+}
+
 static void run_entry(const void *argument, void *out)
 {
     const job *j = argument;
@@ -162,11 +187,22 @@ static void run_entry(const void *argument, void *out)
     while (settings < BENCH_SETTINGS && j->entry->settings[settings]) settings++;
     rh_threads_set(j->threads);
     r->threads = rh_threads();
-    r->code = bench_load_scene(j->entry->scene, j->entry->settings, settings, &scene, &status);
+    char folder[] = "scratch-bench-base-XXXXXX", from[64], last[64];
+    const char *all[BENCH_SETTINGS + 2] = {0};
+    for (int i = 0; i < settings; i++) all[i] = j->entry->settings[i];
+    if (j->entry->base) {
+        r->code = run_base(j->entry, folder, &status);
+        snprintf(from, sizeof from, "from[0].run=%s", folder);
+        snprintf(last, sizeof last, "frames.last=%d", 2 + j->entry->skip + j->entry->frames);
+        all[settings++] = from;
+        all[settings++] = last;
+    }
+    if (r->code == RH_OK) r->code = bench_load_scene(j->entry->scene, all, settings, &scene, &status);
     if (r->code == RH_OK) {
         r->code = run_world(j->entry, &scene, r, &status);
         rh_scene_free(&scene);
     }
+    if (j->entry->base) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     snprintf(r->message, sizeof r->message, "%.511s", r->code == RH_OK ? "" : status.message);
 }
 

@@ -17,6 +17,7 @@ typedef enum rh_sight {
     RH_SIGHT_FLOWS,     // `velocity`: what particles will receive; `before`: what pressure left, before walls act
     RH_SIGHT_TOUCHED,   // of methods without a grid: what walls and inflows got from particles, `touches`
     RH_SIGHT_MOVED,     // particles have moved, and have not met walls yet
+    RH_SIGHT_PIECES,    // of methods whose particles merge and break up: all that moved, `pieces`; instead of SORTED
 } rh_sight;
 
 // What a particle gave to a wall, or an inflow, in a step.
@@ -27,6 +28,12 @@ typedef struct rh_wall_touch {
     rh_vec3 velocity;  // m/s, of the wall or inflow
     int32_t solid;     // number of the obstacle, or one of the above (NOBODY: an unused entry)
 } rh_wall_touch;
+
+// Material that went from one place to another in a step.
+typedef struct rh_moved_piece {
+    rh_vec3 from, to;  // m
+    float volume;      // m^3
+} rh_moved_piece;
 
 // What a method shows of a step. Pressure acts as in the operator of the method: a face between a lower cell l and a
 // higher cell h gets the impulse (kg m/s)
@@ -41,7 +48,7 @@ typedef struct rh_step_view {
     double density;  // kg/m^3
     const rh_tiles *tiles;
     const rh_points *points;  // sorted by the tiles
-    rh_arena *arena;          // scratch, given back when the observer returns
+    rh_arena *arena;          // scratch, given back when the observer returns; NULL: SORTED and MOVED need none
     // PRESSED; FRICTION and FLOWS without q
     const rh_cut_cells *cut;        // the solids that pressure met
     const rh_obstacles *obstacles;  // the same
@@ -66,6 +73,9 @@ typedef struct rh_step_view {
     // TOUCHED
     const rh_wall_touch *touches;
     int64_t touch_count;
+    // PIECES
+    const rh_moved_piece *pieces;
+    int64_t piece_count;
 } rh_step_view;
 
 typedef struct rh_observer {
@@ -78,8 +88,8 @@ static inline rh_code rh_observe(const rh_step_view *view, rh_status *status)
 {
     const rh_observer *observer = view->around->observer;
     if (!observer) return RH_OK;
-    rh_arena_mark mark = rh_arena_save(view->arena);
+    rh_arena_mark mark = view->arena ? rh_arena_save(view->arena) : (rh_arena_mark){0};
     rh_code code = observer->see(observer->user, view, status);
-    rh_arena_restore(view->arena, mark);
+    if (view->arena) rh_arena_restore(view->arena, mark);
     return code;
 }

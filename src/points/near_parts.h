@@ -36,6 +36,7 @@ enum { RH_NEAR_REACH = 4, RH_NEAR_ROWS = (2 * RH_NEAR_REACH + 1) * (2 * RH_NEAR_
 typedef struct rh_near_window {
     const rh_neighbours *n;
     int reach;     // cells along each axis, at most RH_NEAR_REACH
+    bool forward;  // only the row of `cell` itself, which comes first, and those behind it: for loops over pairs
     int64_t cell;  // -1: none yet
     int count;     // of rows that hold points
     struct {
@@ -46,3 +47,5 @@ typedef struct rh_near_window {
 } rh_near_window;
 
 void rh_near_window_to(rh_near_window *s, int64_t cell);
+// The points around the cells from `cell` to `last` of a row, both included.
+void rh_near_window_span(rh_near_window *s, int64_t cell, int64_t last);

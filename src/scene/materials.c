@@ -251,6 +251,7 @@ rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
     FIND_ALL(sinks, rh_sink_params, "sink")
     FIND_ALL(expressions, rh_expression_params, "expression")
     FIND_ALL(probes, rh_probe_params, "probe")
+    FIND_ALL(masks, rh_mask_params, "mask")
     rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++)
         if (!sinks[i].material) sinks[i].material_index = -1;

@@ -210,7 +210,7 @@ static bool is_given(const rh_param *row, const void *field)
 {
     // Lists that came later than others are left out when empty: scenes without them keep their hash.
     bool later = row->table == &rh_material_table || row->table == &rh_exchange_table || row->table == &rh_from_table ||
-                 row->table == &rh_joint_table;
+                 row->table == &rh_joint_table || row->table == &rh_mask_table;
     if (row->type == RH_PARAM_LIST && later) return ((const rh_list *)field)->count > 0;
     if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH || row->type == RH_PARAM_CODE)
         return *(char *const *)field != NULL;

@@ -69,15 +69,40 @@ typedef struct rh_emitter_params {
     int material_index;  // found when the scene was read
 } rh_emitter_params;
 
+// Which particles a sink removes: those that all of it is true of.
+typedef struct rh_sink_when {
+    char *group;          // NULL: of any
+    double older;         // s: than this; 0: of any age
+    double travelled;     // m: farther than this since it began; 0: any way
+    double slower;        // m/s: than this; 0: of any speed
+    double faster;        // m/s: than this; 0: of any speed
+    int64_t fewer, more;  // neighbours than this, within `within`; 0: any number
+    double within;        // m; 0: a cell
+} rh_sink_when;
+
 typedef struct rh_sink_params {
     char *name;
-    char *material;  // name of the material it removes; NULL = all
-    rh_variant shape;
-    bool inside_out;  // removes what leaves the shape instead of what enters
+    char *material;      // name of the material it removes; NULL = all
+    rh_variant shape;    // kind -1: everywhere
+    bool inside_out;     // removes what leaves the shape instead of what enters
+    rh_sink_when *when;  // NULL: all that is in the shape
     double start, stop;
     rh_motion motion;
     int material_index;  // found when the scene was read; -1 = all
 } rh_sink_params;
+
+// A value from 0 to 1 that particles have in frames: the product of all ramps that are given. A ramp whose two ends are
+// equal is not given; one that falls has the larger end first.
+typedef struct rh_mask_ramp {
+    double from, to;
+} rh_mask_ramp;
+typedef struct rh_mask_params {
+    char *name;  // of the attribute
+    char *material;
+    rh_mask_ramp speed, height, age, travelled, neighbours;  // m/s, m, s, m, 1
+    double within;                                           // m, of neighbours; 0: a cell
+    int material_index;                                      // found when the scene was read
+} rh_mask_params;
 
 // Body forces, beside gravity; accelerations in m/s^2.
 typedef struct rh_force_key {
@@ -215,7 +240,7 @@ typedef struct rh_scene {
     rh_checkpoint_params checkpoint;
     rh_limits_params limits;
     rh_look look;
-    rh_list bodies, solids, joints, emitters, sinks, forces, expressions, probes;
+    rh_list bodies, solids, joints, emitters, sinks, forces, expressions, probes, masks;
     rh_list from;        // of rh_from_params: runs that this one stands on
     rh_variant physics;  // of the one material of a scene without `materials`
     rh_list materials, exchanges;
@@ -268,7 +293,7 @@ bool rh_scene_surfaces_while_running(const rh_scene *scene);  // of any material
 bool rh_scene_surface_programs(const rh_scene *scene);        // whether the surface of any has an expression
 // Finds the materials that bodies and others name (scene/materials.c).
 rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status);
-extern const rh_param_table rh_material_table, rh_exchange_table;
+extern const rh_param_table rh_material_table, rh_exchange_table, rh_sink_table, rh_mask_table;
 
 // The place ("file:line:column") where the scene gives the PATH value `value`, which must be the pointer found in the
 // scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other

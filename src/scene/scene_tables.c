@@ -320,28 +320,6 @@ static const rh_param_table emitter_table = {"emitter",
                                              sizeof(rh_emitter_params),
                                              check_emitter};
 
-#define AT(field) offsetof(rh_sink_params, field)
-static const rh_param sink_rows[] = {
-    NAME_ROW,
-    {"material", RH_PARAM_TEXT, AT(material), "", .help = "what it removes: a name in materials; without one all"},
-    SHAPE_ROW("material that enters it is removed"),
-    {"inside_out", RH_PARAM_BOOL, AT(inside_out), "", "false", .help = "removes what leaves the shape instead"},
-    START_ROW,
-    STOP_ROW,
-    MOTION_ROW,
-};
-#undef AT
-
-static rh_code check_sink(const void *object, const char **field, rh_status *status)
-{
-    const rh_sink_params *sink = object;
-    return check_times(sink->start, sink->stop, field, status);
-}
-
-static const rh_param_table sink_table = {
-    "sink",    "A region that removes material.", sink_rows, RH_PARAM_COUNT(sink_rows), sizeof(rh_sink_params),
-    check_sink};
-
 // --- the run ---------------------------------------------------------------------------------------------------------
 
 #define AT(field) offsetof(rh_frames_params, field)
@@ -461,7 +439,10 @@ static const rh_param scene_rows[] = {
     {"joints", RH_PARAM_LIST, AT(joints), "", .table = &rh_joint_table,
      .help = "what holds dynamic solids to each other or to the world"},
     {"emitters", RH_PARAM_LIST, AT(emitters), "", .table = &emitter_table, .help = "regions that pour material"},
-    {"sinks", RH_PARAM_LIST, AT(sinks), "", .table = &sink_table, .help = "regions that remove material"},
+    {"sinks", RH_PARAM_LIST, AT(sinks), "", .table = &rh_sink_table,
+     .help = "regions that remove material, and conditions under which it goes"},
+    {"masks", RH_PARAM_LIST, AT(masks), "", .table = &rh_mask_table,
+     .help = "values from 0 to 1 that particles have in frames, by speed, height, age, way or neighbours"},
     {"forces", RH_PARAM_LIST, AT(forces), "", .table = &force_table, .help = "body forces beside gravity"},
     {"expressions", RH_PARAM_LIST, AT(expressions), "", .table = &rh_expression_table,
      .help = "programs that run on the particles"},

@@ -29,7 +29,7 @@ static bool is_set(const char *text, int length, int size, int x, int y)
     return rh_font_dot(text[column], x / size % RH_FONT_WIDTH, y / size);
 }
 
-static void write_text(const rh_canvas *c, int x, int y, int size, const char *text)
+void rh_caption_text(const rh_canvas *c, int x, int y, int size, const char *text)
 {
     int length = (int)strlen(text), most = c->width / (RH_FONT_WIDTH * size) + 1;
     if (length > most) length = most;
@@ -53,7 +53,7 @@ static int scale_of(const rh_canvas *c) { return c->height >= 540 ? (c->height +
 void rh_caption_title(const rh_canvas *canvas, const char *text)
 {
     int size = scale_of(canvas);
-    write_text(canvas, 14 * size, 12 * size, size, text);
+    rh_caption_text(canvas, 14 * size, 12 * size, size, text);
 }
 
 void rh_caption_what(const char *attribute, char out[RH_CAPTION_WHAT])
@@ -86,7 +86,7 @@ void rh_caption_legend(const rh_canvas *c, const rh_paint *paint, const char *wh
     char ends[2][32];
     snprintf(ends[0], sizeof ends[0], "%.3g", low);
     snprintf(ends[1], sizeof ends[1], "%.3g", high);
-    write_text(c, x0, y0 + tall + 4 * size, size, ends[0]);
-    write_text(c, x0 + wide - text_width(ends[1], size), y0 + tall + 4 * size, size, ends[1]);
-    if (what) write_text(c, x0 + (wide - text_width(what, size)) / 2, y0 + tall + 4 * size, size, what);
+    rh_caption_text(c, x0, y0 + tall + 4 * size, size, ends[0]);
+    rh_caption_text(c, x0 + wide - text_width(ends[1], size), y0 + tall + 4 * size, size, ends[1]);
+    if (what) rh_caption_text(c, x0 + (wide - text_width(what, size)) / 2, y0 + tall + 4 * size, size, what);
 }

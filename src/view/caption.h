@@ -12,6 +12,8 @@ typedef struct rh_canvas {
     uint16_t *deep;     // the same in 16 bits; used when bytes is NULL
 } rh_canvas;
 
+// Letters of `size` pixels a dot, from the place of the first one's upper left corner on.
+void rh_caption_text(const rh_canvas *canvas, int x, int y, int size, const char *text);
 void rh_caption_title(const rh_canvas *canvas, const char *text);  // top left; ASCII, one line
 enum { RH_CAPTION_WHAT = 64 };
 void rh_caption_what(const char *attribute,

@@ -13,6 +13,7 @@
 #include "view/camera.h"
 #include "view/caption.h"
 #include "view/colors.h"
+#include "view/foam.h"
 #include "view/optics.h"
 #include "view/solids.h"
 #include "view/trace.h"
@@ -302,7 +303,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_a
     const rh_attribute *position = rh_points_find(points, "P"), *velocity = rh_points_find(points, "v"),
                        *radius = rh_points_find(points, "radius");
     float guess = guess_radius(p, points->count), size = (float)p->scene->look.particles.size;
-    const rh_attribute *colours = f->plain ? NULL : find_colours(points, p->scene->look.particles.paint.attribute);
+    const rh_attribute *colours = find_colours(points, p->scene->look.particles.paint.attribute);
     bool moving = velocity && velocity->type == RH_POINT_VEC3F;
     int64_t kept = 0;
     for (int64_t i = 0; i < points->count; i++) {
@@ -314,10 +315,9 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_a
         c->velocity[kept] = rh_v3(0, 0, 0);
         if (moving) c->velocity[kept] = upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up);
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
-        rh_vec3 color = colours    ? own_colour(colours, i)
-                        : values   ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
-                        : f->plain ? rh_v3(0.93f, 0.95f, 0.96f)
-                                   : appearance->color;
+        rh_vec3 color = colours  ? own_colour(colours, i)
+                        : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
+                                 : appearance->color;
         color = rh_v3_scale(color, shade_of(look_of(p, f), id, i));
         c->color[kept++] = rh_v3(rh_min(color.x, 1), rh_min(color.y, 1), rh_min(color.z, 1));
     }
@@ -344,7 +344,7 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
                rh_alloc(count * sizeof *c.color, "view.cloud", status),
                rh_alloc(count * sizeof *c.radius, "view.cloud", status)};
     rh_code code = values && c.center && c.velocity && c.color && c.radius ? RH_OK : RH_MEMORY;
-    bool colored = !f->plain && !rh_values_none(attribute);
+    bool colored = !rh_values_none(attribute);
     if (code == RH_OK && colored && p->o.particles.high > p->o.particles.low)
         code = rh_values_take(f->points, attribute, f->z_up, values, status);
     if (code == RH_OK) {
@@ -364,13 +364,32 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
     return code;
 }
 
+static rh_view view_at(const rh_picture *p, double time)
+{
+    const rh_camera_params *camera = &p->scene->look.camera;
+    return rh_camera_given(camera) ? rh_camera_at(camera, time) : p->framed;
+}
+
+static rh_code add_foam(const rh_picture *p, const rh_picture_frame *f, rh_trace *trace, rh_status *status)
+{
+    rh_view camera = view_at(p, f->time);
+    int side = p->o.width < p->o.height ? p->o.width : p->o.height;
+    const rh_foam_view view = {.eye = rh_v3_from(camera.eye),
+                               .pixel = (float)(2 * tan(camera.fov * 3.14159265358979 / 360) / side),
+                               .scale = (float)p->scene->look.particles.size,
+                               .usual = guess_radius(p, f->points->count),
+                               .z_up = f->z_up};
+    return rh_foam_add(&view, f->points, trace, status);
+}
+
 static rh_code build(const rh_picture *p, const rh_picture_frame *f, rh_trace *trace, rh_status *status)
 {
     RH_TRY(rh_solids_view_add(&p->solids, f->time, appearance_of(p, &p->scene->look.solid, RH_LOOK_PLASTER), trace,
                               status));
     for (; f; f = f->next) {
         if (f->surface) RH_TRY(add_surface(p, f, trace, status));
-        if (f->points && f->points->count > 0) RH_TRY(add_particles(p, f, trace, status));
+        if (f->points && f->points->count > 0)
+            RH_TRY(f->foam ? add_foam(p, f, trace, status) : add_particles(p, f, trace, status));
     }
     return RH_OK;
 }
@@ -389,7 +408,6 @@ rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb,
 {
     const rh_camera_params *camera = &p->scene->look.camera;
     double shutter = camera->shutter / p->scene->frames.fps;
-    bool given = rh_camera_given(camera);
     rh_trace_options o = {.width = p->o.width,
                           .height = p->o.height,
                           .light = p->light,
@@ -398,8 +416,8 @@ rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb,
                           .samples = p->o.samples ? p->o.samples : GOOD_SAMPLES,
                           .noise = p->o.samples ? 0 : good_noise,
                           .brightest = 12,
-                          .open = given ? rh_camera_at(camera, f->time - shutter / 2) : p->framed,
-                          .close = given ? rh_camera_at(camera, f->time + shutter / 2) : p->framed};
+                          .open = view_at(p, f->time - shutter / 2),
+                          .close = view_at(p, f->time + shutter / 2)};
     rh_trace *trace;
     RH_TRY(rh_trace_create((float)shutter, &trace, status));
     rh_code code = build(p, f, trace, status);

@@ -37,7 +37,7 @@ typedef struct rh_picture_frame {
     const rh_points *vertices;  // what the vertices of the surface carry, in their order; NULL when nothing paints it
     bool z_up;                  // their third axis points up (else the second)
     const char *title;          // NULL = none
-    bool plain;                 // the points are white, whatever colours those of others: foam, spray
+    bool foam;                  // the points are spray, foam and bubbles (view/foam.h), whatever colours others
     const rh_variant *liquid;   // what it looks like (as rh_look.liquid); NULL or without a value: as the scene says
     const struct rh_picture_frame *next;  // of another material in the same picture: its points, surface, vertices and
                                           // look count; NULL = none

@@ -229,6 +229,8 @@ void rh_preview_caption(const rh_preview_options *o, const rh_preview_cloud *clo
     if (o->title) rh_caption_title(&canvas, o->title);
     static const rh_paint speed = {.palette = RH_PALETTE_BLUE};
     char what[RH_CAPTION_WHAT];
+    bool own = o->paint && o->paint->attribute && strcmp(o->paint->attribute, "Cd") == 0;  // colours without a scale
+    if (own) return;
     if (o->paint && cloud->values && o->low < o->high) {
         rh_caption_what(o->paint->attribute, what);
         rh_caption_legend(&canvas, o->paint, what, o->low, o->high);

@@ -288,6 +288,7 @@ typedef struct path {
     rh_vec3 counted;  // sky that was counted beforehand in this direction
     float pdf;        // of the last direction; negative after a mirror, a lens or the camera
     int medium;       // part it is inside of, or -1
+    int outer;        // part around that one: of a bubble in water; -1: air
     int events, diffuse, splits;
 } path;
 
@@ -420,7 +421,8 @@ static bool refracted(const path *p, const surface *s, float ratio, path *out)
         return false;
     out->ray.origin = off_surface(s->point, rh_v3_scale(s->geometric, -1));
     out->weight = rh_v3_scale(p->weight, ratio * ratio);
-    out->medium = s->outside ? s->part : -1;
+    out->outer = s->outside ? p->medium : -1;
+    out->medium = s->outside ? s->part : p->medium == s->part ? p->outer : -1;
     return true;
 }
 
@@ -464,7 +466,7 @@ static bool cross_boundary(path *p, const surface *s, rh_sampler *sampler, path 
 static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
 {
     rh_vec3 light = {0, 0, 0};
-    path stack[STACK] = {{.ray = ray, .weight = {1, 1, 1}, .pdf = -1, .medium = shot->medium}};
+    path stack[STACK] = {{.ray = ray, .weight = {1, 1, 1}, .pdf = -1, .medium = shot->medium, .outer = -1}};
     for (int waiting = 1; waiting > 0;) {
         path p = stack[--waiting];
         for (bool alive = true; alive && p.events < shot->bounces; p.events++) {

@@ -31,7 +31,7 @@ typedef struct rh_trace_spheres {
     const float *radius;               // m
     const rh_vec3 *color;              // diffuse colour of each; NULL = the appearance's
     int64_t count;
-    rh_appearance appearance;  // not clear
+    rh_appearance appearance;
 } rh_trace_spheres;
 
 typedef enum rh_ground_style { RH_GROUND_NONE, RH_GROUND_PLAIN, RH_GROUND_GRID, RH_GROUND_CHECKER } rh_ground_style;

@@ -135,7 +135,8 @@ static rh_code list_actors(stage *s, rh_status *status)
     for (int i = 0; i < scene->emitters.count; i++)
         add_actor(s, "emitter", emitters[i].name, &emitters[i].shape, &emitters[i].motion);
     const rh_sink_params *sinks = scene->sinks.items;
-    for (int i = 0; i < scene->sinks.count; i++) add_actor(s, "sink", sinks[i].name, &sinks[i].shape, &sinks[i].motion);
+    for (int i = 0; i < scene->sinks.count; i++)
+        if (sinks[i].shape.value) add_actor(s, "sink", sinks[i].name, &sinks[i].shape, &sinks[i].motion);
     return RH_OK;
 }
 

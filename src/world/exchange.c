@@ -69,21 +69,6 @@ static rh_scene_words name_of(const rh_world *w, int index)
     return rh_scene_item(w->scene, "exchange", index, e, e->name);
 }
 
-static rh_code check_group(const rh_world *w, int index, const rh_material *from, const char *group, rh_status *status)
-{
-    const rh_attribute *found = rh_points_find(from->points, group);
-    if (found && found->type == RH_POINT_GROUP && !found->uniform) return RH_OK;
-    char groups[200] = "";
-    for (int i = 0; i < from->points->attribute_count; i++) {
-        const rh_attribute *a = &from->points->attributes[i];
-        size_t used = strlen(groups);
-        if (a->type == RH_POINT_GROUP) snprintf(groups + used, sizeof groups - used, "%s%s", used ? ", " : "", a->name);
-    }
-    return rh_fail(status, RH_USER, "%s: nobody makes the group '%.60s' in '%s', which has %s%s; a program may: %s",
-                   name_of(w, index).text, group, from->name, groups[0] ? "the groups " : "no groups", groups,
-                   "expressions: [{at: step, code: 'if (...) addtogroup(\"...\");'}]");
-}
-
 static bool has_radii(const rh_material *m) { return m->seeder.unit_radius > 0; }
 
 rh_code rh_exchange_check(const rh_world *w, rh_status *status)
@@ -92,7 +77,7 @@ rh_code rh_exchange_check(const rh_world *w, rh_status *status)
     for (int i = 0; i < w->scene->exchanges.count; i++) {
         const rh_material *from = &w->materials[all[i].from_index], *to = &w->materials[all[i].to_index];
         double a = rh_material_particle_mass(from), b = rh_material_particle_mass(to);
-        if (all[i].group) RH_TRY(check_group(w, i, from, all[i].group, status));
+        if (all[i].group) RH_TRY(rh_material_find_group(from, name_of(w, i).text, all[i].group, status));
         if (has_radii(from) || has_radii(to) || fabs(a - b) <= 1e-9 * a) continue;
         return rh_fail(
             status, RH_USER,

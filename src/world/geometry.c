@@ -365,7 +365,8 @@ rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_statu
     const rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++) {
         geometry->sinks[i].motion = &sinks[i].motion;
-        RH_TRY(make_shape(scene, &sinks[i].shape, false, &geometry->sinks[i].shape, NULL, status));
+        if (sinks[i].shape.value)
+            RH_TRY(make_shape(scene, &sinks[i].shape, false, &geometry->sinks[i].shape, NULL, status));
     }
     return RH_OK;
 }

@@ -6,6 +6,8 @@
 #include "world/material.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -64,7 +66,8 @@ static rh_code declare(rh_material *m, rh_status *status)
     rh_code code = m->physics->create(m->params, &m->around, m->points, &m->method, status);
     if (code == RH_USER) rh_status_prefix(status, "%s", m->scene->file);
     RH_TRY(code);
-    return m->scene->rest_position ? rh_points_add(m->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
+    if (m->scene->rest_position) RH_TRY(rh_points_add(m->points, "rest", RH_POINT_VEC3F, status));
+    return rh_marks_declare(m->scene, m->index, m->points, &m->marks, status);
 }
 
 static bool has_programs(const rh_material *m)
@@ -93,6 +96,21 @@ static rh_code see(void *user, const rh_step_view *view, rh_status *status)
     const rh_observer *probes = m->probes ? rh_probes_observer(m->probes) : NULL;
     if (probes) RH_TRY(probes->see(probes->user, view, status));
     return m->has_work ? rh_wall_impulses_see(&m->walls, view, status) : RH_OK;
+}
+
+rh_code rh_material_find_group(const rh_material *m, const char *who, const char *group, rh_status *status)
+{
+    const rh_attribute *found = rh_points_find(m->points, group);
+    if (found && found->type == RH_POINT_GROUP && !found->uniform) return RH_OK;
+    char groups[200] = "";
+    for (int i = 0; i < m->points->attribute_count; i++) {
+        const rh_attribute *a = &m->points->attributes[i];
+        size_t used = strlen(groups);
+        if (a->type == RH_POINT_GROUP) snprintf(groups + used, sizeof groups - used, "%s%s", used ? ", " : "", a->name);
+    }
+    return rh_fail(status, RH_USER, "%s: nobody makes the group '%.60s' in '%s', which has %s%s; a program may: %s",
+                   who, group, m->name, groups[0] ? "the groups " : "no groups", groups,
+                   "expressions: [{at: step, code: 'if (...) addtogroup(\"...\");'}]");
 }
 
 double rh_material_particle_mass(const rh_material *m)
@@ -143,6 +161,7 @@ static double energy_of(const rh_material *m)
 rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expression_at at, double dt, int64_t first,
                           rh_status *status)
 {
+    if (at == RH_AT_FRAME) RH_TRY(rh_marks_frame(&m->marks, m->scene, m->index, m->points, status));
     if (!m->hooks) return RH_OK;
     const rh_moment moment = {.at = at,
                               .time = m->time,
@@ -481,6 +500,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     m->time += step;
     m->last_dt = step;
     m->step++;
+    rh_marks_step(&m->marks, step, m->points);
     if (++m->substeps == MANY_STEPS)
         rh_log(RH_LOG_WARNING, "frame %lld has taken %d steps: something moves at %.3g m/s, %.3g cells a frame",
                (long long)now->frame, MANY_STEPS, m->report.max_speed,

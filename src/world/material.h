@@ -17,6 +17,7 @@
 #include "world/geometry.h"
 #include "world/health.h"
 #include "world/hooks.h"
+#include "world/marks.h"
 #include "world/probes.h"
 #include "world/seed.h"
 #include "world/wall_impulses.h"
@@ -41,6 +42,7 @@ typedef struct rh_material {
     rh_obstacles solids_start, solids_end;  // of the step in progress; between steps: geometry.obstacles
     rh_surroundings around;
     rh_hooks *hooks;         // NULL without programs
+    rh_marks marks;          // age, way, masks
     rh_probes *probes;       // NULL without probes
     rh_wall_impulses walls;  // the work of what moves; only where something does
     bool has_work;
@@ -92,6 +94,8 @@ rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, 
 void rh_material_fill_progress(rh_material *m, double dt, double seconds);
 // What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
 double rh_material_add_stage(rh_material *m);
+// RH_USER, naming `who` and the groups that there are, when the material has no group of this name.
+rh_code rh_material_find_group(const rh_material *m, const char *who, const char *group, rh_status *status);
 double rh_material_particle_mass(const rh_material *m);  // kg (kg/m in two dimensions)
 // The balance at the end of a frame, into its progress.
 void rh_material_balance(rh_material *m);

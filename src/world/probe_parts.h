@@ -55,6 +55,7 @@ struct rh_probes {
 void rh_probe_point_pressed(rh_probes *probes, const rh_step_view *view);
 void rh_probe_point_flows(rh_probes *probes, const rh_step_view *view);
 void rh_probe_rectangles(rh_probes *probes, const rh_points *points);
+rh_code rh_probe_rectangles_pieces(rh_probes *probes, const rh_step_view *view, rh_status *status);
 // Samples at the end of a step.
 rh_code rh_probe_boxes(rh_probes *probes, const rh_points *points, rh_status *status);
 void rh_probe_poses(rh_probes *probes);

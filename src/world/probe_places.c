@@ -145,6 +145,27 @@ void rh_probe_rectangles(rh_probes *p, const rh_points *points)
     }
 }
 
+// Volumes differ, so they are summed by blocks, in fixed order.
+rh_code rh_probe_rectangles_pieces(rh_probes *p, const rh_step_view *view, rh_status *status)
+{
+    int64_t blocks = rh_blocks(view->piece_count);
+    for (int n = 0; n < p->count; n++) {
+        if (p->items[n].params->where.kind != RH_PROBE_RECTANGLE) continue;
+        const gate g = gate_of(p, &p->items[n]);
+        rh_arena_reset(&p->arena);
+        double *sums = rh_arena_take_zero(&p->arena, (size_t)(blocks + 1) * sizeof *sums, status);
+        if (!sums) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+        for (int64_t b = 0; b < blocks; b++)
+            for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, view->piece_count); i++) {
+                const rh_moved_piece *m = &view->pieces[i];
+                sums[b] += (double)m->volume * passes(&g, rh_d3_from(m->from), rh_d3_from(m->to));
+            }
+        p->sum[p->items[n].first] = rh_sum(sums, blocks);
+    }
+    return RH_OK;
+}
+
 // --- boxes -----------------------------------------------------------------------------------------------------------
 enum { BOX_PARTS = 6 };  // number, centre, kinetic energy, potential energy, of particles of mass 1
 

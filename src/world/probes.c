@@ -277,6 +277,8 @@ static rh_code see(void *user, const rh_step_view *view, rh_status *status)
     bool points = p->wants[RH_PROBE_POINT];
     if (view->what == RH_SIGHT_SORTED && p->wants[RH_PROBE_RECTANGLE])
         RH_TRY(keep(view->points, "P", &p->start, &p->start_count, &p->start_room, status));
+    if (view->what == RH_SIGHT_PIECES && p->wants[RH_PROBE_RECTANGLE])
+        RH_TRY(rh_probe_rectangles_pieces(p, view, status));
     if (view->what == RH_SIGHT_PRESSED && points) rh_probe_point_pressed(p, view);
     if (view->what == RH_SIGHT_FLOWS && points) rh_probe_point_flows(p, view);
     if (!p->wants[RH_PROBE_SOLID]) return RH_OK;
@@ -286,7 +288,7 @@ static rh_code see(void *user, const rh_step_view *view, rh_status *status)
 
 rh_code rh_probes_stepped(rh_probes *p, const rh_points *points, rh_status *status)
 {
-    if (p->start_count == points->count) rh_probe_rectangles(p, points);
+    if (p->start_count == points->count && points->count > 0) rh_probe_rectangles(p, points);
     if (!p->wants[RH_PROBE_SOLID]) return RH_OK;
     RH_TRY(rh_wall_impulses_stepped(&p->walls, p->obstacles, points, status));
     read_walls(p);

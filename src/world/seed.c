@@ -14,6 +14,7 @@
 #include "world/seed_region.h"
 #include "world/lattice.h"
 #include "world/emitter.h"
+#include "world/marks.h"
 
 enum { RH_ID_BITS = 40 };           // a material has ids for so many particles: 1e12
 static const double JITTER = 0.25;  // of the spacing, peak to peak
@@ -512,36 +513,49 @@ static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v, double weight)
     s->balance.momentum_out = rh_d3_add(s->balance.momentum_out, rh_d3_scale(rh_d3_from(v), weight));
 }
 
+// Bytes of those that a sink takes are set.
+static rh_code pick(const rh_seeder *seeder, int n, double time, const rh_points *points, uint8_t *gone,
+                    rh_status *status)
+{
+    const rh_scene *scene = seeder->geometry->scene;
+    const rh_sink_params *sink = (const rh_sink_params *)scene->sinks.items + n;
+    const rh_placed_shape *placed = &seeder->geometry->sinks[n];
+    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F);
+    rh_pose pose = rh_placed_pose(placed, time);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < points->count; i++)
+        gone[i] = !sink->shape.value || (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) <
+                                         0) != sink->inside_out;
+    return sink->when ? rh_sink_ask(sink->when, seeder->dimension, scene->cell, points, gone, status) : RH_OK;
+}
+
+static rh_code take_away(rh_seeder *seeder, const uint8_t *gone, rh_points *points, rh_status *status)
+{
+    int64_t kept = 0;
+    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+    const rh_weights weights = rh_weights_of(points, seeder->unit_radius);
+    uint32_t *order = rh_alloc((size_t)points->count * sizeof *order, "world.drain", status);
+    if (!order) return RH_MEMORY;
+    for (int64_t i = 0; i < points->count; i++) {
+        if (!gone[i]) order[kept++] = (uint32_t)i;
+        else note_gone(seeder, p[i], v[i], rh_weight(&weights, i));
+    }
+    seeder->removed += points->count - kept;
+    rh_code code = kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
+    rh_free(order);
+    return code;
+}
+
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
     RH_ASSERT(seeder->removed >= 0 && seeder->removed <= seeder->next_id + seeder->received);
     const rh_sink_params *sinks = seeder->geometry->scene->sinks.items;
-    const rh_vec3 *p = points->count ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
     for (int n = 0; n < seeder->geometry->scene->sinks.count && points->count; n++) {
         if (!takes(seeder, &sinks[n]) || !active(sinks[n].start, sinks[n].stop, time)) continue;
-        const rh_placed_shape *placed = &seeder->geometry->sinks[n];
-        rh_pose pose = rh_placed_pose(placed, time);
         uint8_t *gone = rh_alloc((size_t)points->count, "world.drain", status);
-        uint32_t *order = rh_alloc((size_t)points->count * sizeof *order, "world.drain", status);
-        rh_code code = gone && order ? RH_OK : RH_MEMORY;
-        if (code == RH_OK) {
-#pragma omp parallel for schedule(static)
-            for (int64_t i = 0; i < points->count; i++)
-                gone[i] = (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) < 0) !=
-                          sinks[n].inside_out;
-            int64_t kept = 0;
-            const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
-            const rh_weights weights = rh_weights_of(points, seeder->unit_radius);
-            for (int64_t i = 0; i < points->count; i++) {
-                if (!gone[i]) order[kept++] = (uint32_t)i;
-                else note_gone(seeder, p[i], v[i], rh_weight(&weights, i));
-            }
-            seeder->removed += points->count - kept;
-            if (kept < points->count) code = rh_points_permute(points, order, kept, status);
-            p = kept ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
-        }
+        rh_code code = gone ? pick(seeder, n, time, points, gone, status) : RH_MEMORY;
+        if (code == RH_OK) code = take_away(seeder, gone, points, status);
         rh_free(gone);
-        rh_free(order);
         RH_TRY(code);
     }
     return RH_OK;

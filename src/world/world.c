@@ -53,6 +53,23 @@ rh_code rh_world_begin(rh_world *w, rh_status *status)
     return rh_world_moment(w, RH_AT_FRAME, status);
 }
 
+// A sink of all materials needs its group in one of them.
+static rh_code check_sinks(const rh_world *w, rh_status *status)
+{
+    const rh_sink_params *sinks = w->scene->sinks.items;
+    for (int i = 0; i < w->scene->sinks.count; i++) {
+        if (!sinks[i].when || !sinks[i].when->group) continue;
+        rh_scene_words who = rh_scene_item(w->scene, "sink", i, &sinks[i], sinks[i].name);
+        rh_status one = {0};
+        bool there = false;
+        for (int m = 0; m < w->material_count && !there; m++)
+            if (sinks[i].material_index < 0 || sinks[i].material_index == m)
+                there = rh_material_find_group(&w->materials[m], who.text, sinks[i].when->group, &one) == RH_OK;
+        if (!there) return rh_fail(status, RH_USER, "%s", one.message);
+    }
+    return RH_OK;
+}
+
 // A material that others become may have all particles there are.
 static void set_limits(rh_world *w)
 {
@@ -132,6 +149,7 @@ static rh_code build(rh_world *w, rh_status *status)
         RH_TRY(check_late(w, &w->materials[i], status));
     }
     RH_TRY(rh_exchange_check(w, status));
+    RH_TRY(check_sinks(w, status));
     w->rests = rh_alloc_zero((size_t)(scene->exchanges.count + 1) * sizeof *w->rests, "world", status);
     if (!w->rests) return RH_MEMORY;
     set_limits(w);

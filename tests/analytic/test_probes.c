@@ -279,6 +279,49 @@ static void water_runs_out_as_torricelli_says(void **state)
     lab_close(&l);
 }
 
+// Two clouds of drops run into each other at a rectangle that is wider than both: drops merge, part and shed others,
+// and what passed is still what is missing on its left. Particles that only fly, too.
+static void add_passed(lab *l, void *user)
+{
+    flow *f = user;
+    f->passed += (lab_time(l) - f->before) * value_of(l, "Q.flow");
+    f->before = lab_time(l);
+}
+
+static void clouds(const char *physics, int64_t least)
+{
+    lab l;
+    lab_open(&l,
+             "cell: 0.02\nmax_step: 0.01\ngravity: [0, 0, 0]\nphysics: {%s}\n"
+             "bodies:\n"
+             "  - {velocity: [4, 0, 0], shape: {box: {min: [-0.35, 0, 0], max: [-0.1, 0.3, 0.3]}}}\n"
+             "  - {velocity: [-2, 0.3, 0], shape: {box: {min: [0.02, 0, 0], max: [0.2, 0.3, 0.3]}}}\n"
+             "probes:\n"
+             "  - {name: Q, where: {rectangle: {corner: [0, -5, -5], side_a: [0, 10, 0], side_b: [0, 0, 10]}}}\n"
+             "  - {name: left, where: {box: {min: [-9, -9, -9], max: [0, 9, 9]}}}\n"
+             "  - {name: all, where: {box: {min: [-9, -9, -9], max: [9, 9, 9]}}}\n",
+             physics);
+    int64_t before = lab_count(&l);
+    lab_run(&l, 1e-4, NULL, NULL);
+    flow f = {.start = value_of(&l, "left.volume"), .before = lab_time(&l)};
+    double all = value_of(&l, "all.volume");
+    lab_run(&l, 0.09, add_passed, &f);
+    print_message("%s: %lld of %lld particles, %.3f of all passed\n", physics, (long long)lab_count(&l),
+                  (long long)before, f.passed / all);
+    assert_true(llabs(lab_count(&l) - before) >= least);
+    assert_true(fabs(f.passed) > 0.02 * all);
+    assert_near(value_of(&l, "all.volume") / all, 1, 1e-5);
+    assert_near(f.passed / all, (f.start - value_of(&l, "left.volume")) / all, 1e-5);
+    lab_close(&l);
+}
+
+static void drops_pass_with_all_they_weigh(void **state)
+{
+    (void)state;
+    clouds("droplets: {particles_per_axis: 1, radius: 0.006, rest_time: 0.005, drag: none}", 50);
+    clouds("ballistic: {particles_per_axis: 1, drag: 0}", 0);
+}
+
 // A square nozzle of 0.1 m pours 2 m/s downwards.
 static void an_emitter_gives_what_it_says(void **state)
 {
@@ -426,6 +469,7 @@ int main(void)
                                        cmocka_unit_test(a_gauge_finds_still_water),
                                        cmocka_unit_test(momentum_of_a_tank_is_what_its_walls_gave),
                                        cmocka_unit_test(water_runs_out_as_torricelli_says),
+                                       cmocka_unit_test(drops_pass_with_all_they_weigh),
                                        cmocka_unit_test(an_emitter_gives_what_it_says),
                                        cmocka_unit_test(impulses_do_not_depend_on_rows_or_steps),
                                        cmocka_unit_test(the_library_reads_probes),

@@ -257,6 +257,51 @@ static void a_slab_absorbs_after_beer(void **state)
     }
 }
 
+// Balls of water in air and of air in water, as drops and bubbles are: nothing is lost or made at them either.
+static void drops_and_bubbles_are_invisible_in_white_light(void **state)
+{
+    (void)state;
+    static rh_vec3 picture[W * H];
+    rh_appearance water = {.kind = RH_APPEARANCE_CLEAR, .ior = 1.333f},
+                  air = {.kind = RH_APPEARANCE_CLEAR, .ior = 0.75f};
+    rh_trace_options o = furnace();
+    o.bounces = 1000;
+    rh_trace *trace = new_trace();
+    add_sphere(trace, rh_v3(0, 0, 0), 1, water);
+    draw(trace, &o, picture);
+    everything_is(picture, 1, 2e-5);
+    trace = new_trace();
+    add_globe(trace, 1.2f, water, 64);
+    add_sphere(trace, rh_v3(0.2f, 0.1f, 0.3f), 0.4f, air);
+    draw(trace, &o, picture);
+    everything_is(picture, 1, 2e-5);
+}
+
+// Straight through a bubble in the middle of a slab: only the water before and behind it absorbs.
+static void water_behind_a_bubble_absorbs(void **state)
+{
+    (void)state;
+    static rh_vec3 picture[16 * 16];
+    rh_trace_options o = furnace();
+    o.width = o.height = 16;
+    o.open.fov = o.close.fov = 0.02;
+    o.open.eye = o.close.eye = rh_d3(0, 0, 20);
+    o.samples = 64;
+    double thick = 1, radius = 0.2, a = 1, n = 1.333, r = pow((n - 1) / (n + 1), 2), pass = 1 - r,
+           side = 0.5 * thick - radius, t = exp(-a * side), mean = 0;
+    rh_trace *trace = new_trace();
+    add_box(trace, rh_v3(-50, -50, (float)-thick), rh_v3(50, 50, 0),
+            (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = (float)n, .absorption = {1, 1, 1}});
+    add_sphere(trace, rh_v3(0, 0, (float)(-0.5 * thick)), (float)radius,
+               (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = (float)(1 / n)});
+    draw(trace, &o, picture);
+    for (int i = 0; i < 16 * 16; i++) mean += picture[i].x / (16 * 16);
+    // Mirrored at the face, at the bubble's front, at its back, at the other face; and through all.
+    double through = r + pass * pass * r * t * t + pow(pass, 4) * r * t * t + pow(pass, 6) * r * pow(t, 4) +
+                     pow(pass, 4) * t * t;
+    assert_near(mean, through, 0.01);
+}
+
 // From the middle of a ball of glass: each way to the boundary leaves t = exp(-a r), the boundary lets 1 - R of the sky
 // in with n^2 of its radiance and sends R back through the whole ball: n^2 (1 - R) t / (1 - R t^2).
 static void a_camera_inside(void **state)
@@ -520,6 +565,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(white_is_invisible_in_white_light),
         cmocka_unit_test(glass_is_invisible_in_white_light),
+        cmocka_unit_test(drops_and_bubbles_are_invisible_in_white_light),
+        cmocka_unit_test(water_behind_a_bubble_absorbs),
         cmocka_unit_test(surfaces_keep_energy),
         cmocka_unit_test(densities_sum_to_one),
         cmocka_unit_test(fresnel_and_snell),

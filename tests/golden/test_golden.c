@@ -40,7 +40,8 @@
     " - {name: gate, shape: {box: {min: [0.65, 0.2, 0.05], max: [0.69, 0.5, 0.35]}}, dynamic: {density: 300}}\n" \
     "joints:\n - {solid: gate, joint: {hinge: {point: [0.67, 0.5, 0.2]}}}\n"
 
-// `surface`: not the particles count but the band made of them, in this mode (counted from 1).
+// `surface`: not the particles count but the band made of them, in this mode (counted from 1). `base`: a scene that is
+// run before; the text names its folder as BASE.
 typedef struct golden {
     const char *name, *text;
     int surface;
@@ -291,6 +292,14 @@ static const golden scenes[] = {
      " - {from: spray, to: sea, when: {into: 0.01}}\n"
      "bodies:\n - {material: sea, shape: {box: {min: [0, 0, 0], max: [0.3, 0.7, 0.4]}}}\n" TANK,
      0},
+    // A layer over the frames of a dam break: spray, foam, bubbles, what is cleaned away, and a mask.
+    {"whitewater",
+     "rheo: 1\ncell: 0.04\nframes: {last: 8}\nfrom: {water: BASE}\n"
+     "physics: {whitewater: {over: water, amount: 4, speed_from: 0.2, speed_to: 1, vorticity: 50, min_life: 0.05, "
+     "max_life: 0.5, thinnest: 0.1}}\n" TANK
+     "sinks:\n - {when: {group: spray, travelled: 0.5}}\n - {when: {group: foam, more: 60, within: 0.02}}\n"
+     "masks: [{name: new, age_from: 0.1, age_to: 0, speed_from: 0, speed_to: 2}]\n",
+     0},
     // Steps of their own, and steps together: spray leaves the splash where the method says.
     {"materials",
      "rheo: 1\ncell: 0.05\ndimension: 2\nframes: {last: 10}\n"
@@ -392,12 +401,48 @@ static uint64_t finish(const golden *g, rh_world *world, rh_scene *scene, int64_
     return hash;
 }
 
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
+{
+    (void)facts, (void)kind, (void)where;
+    return remove(path);
+}
+
+static char base_folder[] = "scratch-golden-base-XXXXXX";
+static void remove_base(void) { nftw(base_folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
+// Run once, by the first that stands on it.
+static void run_base(void)
+{
+    static bool done;
+    rh_scene scene;
+    rh_status status = {0};
+    if (done) return;
+    done = true;
+    assert_non_null(mkdtemp(base_folder));
+    atexit(remove_base);
+    rh_run_options options = {.folder = base_folder};
+    rh_world *world = world_make(&scene, FALL);
+    assert_ok(rh_world_run(world, &options, &status));
+    world_drop(world, &scene);
+}
+
+// With the folder of the base in its place.
+static void make_text(const golden *g, char *text, size_t size)
+{
+    const char *at = strstr(g->text, "BASE");
+    if (at) run_base();
+    if (at) snprintf(text, size, "%.*s%s%s", (int)(at - g->text), g->text, base_folder, at + 4);
+    else snprintf(text, size, "%s", g->text);
+}
+
 static rh_world *start(const golden *g, rh_scene *scene, int threads)
 {
     rh_status status = {0};
     rh_world *world = NULL;
+    char text[8192];
+    make_text(g, text, sizeof text);
     rh_threads_set(threads);
-    scene_make(scene, g->text);
+    scene_make(scene, text);
     assert_ok(rh_world_create(scene, &world, &status));
     return world;
 }
@@ -432,12 +477,6 @@ static uint64_t run_in_parts(const golden *g, const char *folder, int64_t steps)
         rh_status_clear(&status);
     }
     return hash;
-}
-
-static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
-{
-    (void)facts, (void)kind, (void)where;
-    return remove(path);
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------

@@ -234,6 +234,8 @@ static void drop_names(rh_scene *scene)
     for (int i = 1; i < scene->emitters.count; i++) rh_free(emitters[i].name), emitters[i].name = NULL;
     rh_sink_params *sinks = scene->sinks.items;
     for (int i = 1; i < scene->sinks.count; i++) rh_free(sinks[i].name), sinks[i].name = NULL;
+    rh_mask_params *masks = scene->masks.items;
+    for (int i = 1; i < scene->masks.count; i++) snprintf(masks[i].name, strlen(masks[i].name) + 1, "%c", 'a' + i);
     rh_force_params *forces = scene->forces.items;
     for (int i = 1; i < scene->forces.count; i++) rh_free(forces[i].name), forces[i].name = NULL;
     rh_expression_params *expressions = scene->expressions.items;
@@ -266,6 +268,7 @@ static void fit_materials(rh_scene *scene)
     NAME_ALL(emitters, rh_emitter_params);
     NAME_ALL(sinks, rh_sink_params);
     NAME_ALL(expressions, rh_expression_params);
+    NAME_ALL(masks, rh_mask_params);
     NAME_ALL(probes, rh_probe_params);
     rh_exchange_params *exchanges = scene->exchanges.items;
     for (int i = 0; i < scene->exchanges.count; i++) {

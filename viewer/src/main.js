@@ -24,7 +24,7 @@ const scenePane = new ScenePane({ list: $("scene"), search: $("search"), status:
 
 const saved = (() => { try { return JSON.parse(localStorage.getItem(SETTINGS)) ?? {}; } catch { return {}; } })();
 const state = {
-  run: null, frames: new Map(), numbers: [], frame: null, attribute: saved.attribute ?? "v", attributes: [], map: saved.map ?? "water",
+  run: null, frames: new Map(), numbers: [], frame: null, attribute: saved.attribute ?? "v", attributes: [], groups: new Set(), map: saved.map ?? "water",
   limit: 1000000, range: "run", low: 0, high: 1, seen: new Map(), playing: false, loop: true, speed: 1, follow: true, direction: 1,
   log: { version: 0, offset: 0 }, probes: { version: 0, offset: 0 }, due: 0, shownAt: [], ended: false, theme: saved.theme ?? "auto",
 };
@@ -343,26 +343,31 @@ function showFacts(points, surface) {
 
 // --- colours and ranges -----------------------------------------------------------------------------------------------
 
-// Of a run with several materials the server counts them from 0 in an attribute of this name; null for all others.
-function materialNames(attribute) { return attribute === "material" ? state.run?.materials ?? null : null; }
+// Attributes whose values are names, counted from 0: materials of a run with several, and what particles of whitewater are; null for all others.
+const CLASSES = ["spray", "foam", "bubble"];
+function namesOf(attribute) {
+  if (attribute === "material") return state.run?.materials ?? null;
+  return attribute === "class" && CLASSES.every((name) => state.groups.has(name)) ? CLASSES : null;
+}
 
 // What stands at the legend's colours.
 function legendMarks(attribute) {
-  const names = materialNames(attribute);
+  const names = namesOf(attribute);
   return names ? names.map((name, at) => [at, name]) : ticks(state.low, state.high, 5).map((mark) => [mark, number(mark, 4)]);
 }
 
 // The attributes of a frame, and what is typical of the one shown.
 function learn(facts) {
+  state.groups = new Set(facts.attributes.map((a) => a.name));
   const list = facts.attributes.map((a) => `${a.name}:${a.type}:${a.uniform}`).join();
   if (list !== state.attributeList) {
     state.attributeList = list;
     fillAttributes(facts.attributes);
   }
   if (!facts.attribute) return;
-  const materials = materialNames(facts.attribute);
-  if (materials) {  // all of them have a colour, however few particles they have
-    state.ofFrame = [0, materials.length - 1];
+  const names = namesOf(facts.attribute);
+  if (names) {  // all of them have a colour, however few particles they have
+    state.ofFrame = [0, names.length - 1];
     state.seen.set(facts.attribute, state.ofFrame);
     return;
   }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include "base/clock.h"
 #include "physics/flight.h"
+#include "physics/observer.h"
 #include "physics/step.h"
 
 #define AT(field) offsetof(rh_ballistic_params, field)
@@ -70,12 +71,12 @@ static void fly(const rh_ballistic_params *p, const rh_surroundings *around, dou
 static rh_code step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
                     rh_status *status)
 {
-    (void)status;  // nothing can fail
     const rh_ballistic_params *p = self;
     rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     const rh_flight_wall wall = {0.05 * around->cell / (double)p->particles_per_axis, p->restitution};
     double clock = rh_seconds();
     *report = (rh_step_report){0};
+    RH_TRY(rh_observe(&(rh_step_view){.what = RH_SIGHT_SORTED, .around = around, .points = points}, status));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < points->count; i++) {
         fly(p, around, dt, &x[i], &v[i]);

@@ -31,9 +31,11 @@ typedef struct rh_droplet_search {
 } rh_droplet_search;
 
 typedef struct rh_droplet_pairs {
-    rh_droplet_pair *items;  // of the arena, by their first drop in the order of the sort
+    rh_droplet_pair
+        *items;  // of the arena; those of the first choice first, by their first drop in the order of the sort
     int64_t count;
-    int64_t tested;      // comparisons of two drops in the first choice
+    int64_t tested;      // comparisons of two drops
+    int64_t meetings;    // of two drops each, before the pairing
     int64_t iterations;  // of the pairing
     int64_t wide;        // drops wider than half a cell
 } rh_droplet_pairs;

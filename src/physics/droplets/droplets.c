@@ -14,20 +14,23 @@
 #include <math.h>
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "physics/droplets/detect.h"
+#include "physics/droplets/drop_drag.h"
 #include "physics/flight.h"
+#include "physics/observer.h"
 #include "physics/step.h"
 
-enum { PIECES = 32, LOWEST = -10, TABLE = 32 * PIECES };  // Reynolds numbers from 2^-10 to 2^22
+enum { BATCH = 256 };  // drops that are pushed together
 
 typedef struct droplets {
     const rh_droplets_params *params;
     rh_arena arena;
     rh_neighbours near;
     rh_droplet_counts counts;
-    int64_t own_next;         // ids, where there is no world around
-    double table[TABLE + 1];  // of drag
+    int64_t own_next;  // ids, where there is no world around
+    rh_drag_table table;
 } droplets;
 
 // The arrays of the particles.
@@ -44,56 +47,6 @@ static drops drops_of(const rh_points *points)
                    rh_points_data(points, "id", RH_POINT_I64)};
 }
 
-// --- drag ------------------------------------------------------------------------------------------------------------
-// Drag of a sphere (R. Clift, W. H. Gauvin, "Motion of entrained particles in gas streams", Can. J. Chem. Eng. 49,
-// 1971) with 0.14 for its 0.15, as drops are a little faster than balls, over that of Stokes, 24 / Re.
-static double over_stokes(double re)
-{
-    return 1 + 0.14 * pow(re, 0.687) + (re > 0 ? 0.42 / 24 * re / (1 + 42500 * pow(re, -1.16)) : 0);
-}
-
-// The same from a table, which spares every drop two powers: 32 pieces an octave, straight in between (to 1e-4).
-static void fill_table(double table[TABLE + 1])
-{
-    for (int n = 0; n <= TABLE; n++)
-        table[n] = over_stokes(ldexp(1 + n % PIECES / (double)PIECES, n / PIECES + LOWEST));
-}
-
-static double look_up(const double table[TABLE + 1], double re)
-{
-    int exponent;
-    double mantissa = 2 * frexp(re, &exponent), along = (mantissa - 1) * PIECES;
-    int64_t piece = (int64_t)along, at = (int64_t)(exponent - 1 - LOWEST) * PIECES + piece;
-    if (!(re > 0) || at < 0) return 1;
-    if (at >= TABLE) return table[TABLE];
-    return table[at] + (along - (double)piece) * (table[at + 1] - table[at]);
-}
-
-// Large drops are flattened by the air: 1 + 0.04 We + 0.01 We^2 with the air's We. These numbers, and the 0.14 above,
-// were fitted to the speeds that R. Gunn and G. D. Kinzer measured (J. Meteorology 6, 1949). A drop breaks up at We =
-// 12; beyond, nothing more.
-static double air_drag(const rh_droplets_params *p, const double *table, double r, double speed)
-{
-    double re = 2 * r * speed * p->air_density / p->air_viscosity;
-    double we = fmin(2 * r * speed * speed * p->air_density / p->law.surface_tension, 12);
-    double stokes = 4.5 * p->air_viscosity / (p->law.density * r * r);
-    return stokes * (table ? look_up(table, re) : over_stokes(re)) * (1 + we * (0.04 + 0.01 * we));
-}
-
-static double drag_rate(const rh_droplets_params *p, const double *table, double radius, double speed)
-{
-    if (p->drag == RH_DROPLET_DRAG_NONE || !(radius > 0)) return 0;
-    if (p->drag == RH_DROPLET_DRAG_AIR) return p->air_density > 0 ? air_drag(p, table, radius, speed) : 0;
-    double s = p->drag_exponent;
-    if (s == 1) return p->drag_coefficient / radius * speed;
-    return p->drag_coefficient / pow(radius, s) * (s == 2 ? 1 : pow(speed, 2 - s));
-}
-
-double rh_droplet_drag_rate(const rh_droplets_params *p, double radius, double speed)
-{
-    return drag_rate(p, NULL, radius, speed);
-}
-
 // --- making ----------------------------------------------------------------------------------------------------------
 static rh_code create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                       rh_status *status)
@@ -105,7 +58,7 @@ static rh_code create(const void *params, const rh_surroundings *around, rh_poin
     droplets *me = rh_alloc_zero(sizeof *me, "droplets", status);
     if (!me) return RH_MEMORY;
     me->params = params;
-    fill_table(me->table);
+    rh_drag_table_fill(&me->table);
     rh_arena_init(&me->arena, "droplets.scratch");
     return *self = me, RH_OK;
 }
@@ -126,30 +79,18 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
 }
 
 // --- forces ----------------------------------------------------------------------------------------------------------
-// dv/dt = a - k (v - wind) by the exponential, with the k of the mean of the speeds before and after, the latter by
-// backward Euler: any step is stable, and a drop that falls at its final speed keeps it exactly.
-static rh_vec3 pushed(const droplets *me, rh_vec3 v, rh_dvec3 a, float r, double time)
-{
-    const rh_droplets_params *p = me->params;
-    rh_dvec3 u = rh_d3_sub(rh_d3_from(v), p->wind);
-    if (p->drag == RH_DROPLET_DRAG_NONE) return rh_v3_from(rh_d3_add(rh_d3_from(v), rh_d3_scale(a, time)));
-    double speed = rh_d3_length(u), k = drag_rate(p, me->table, (double)r, speed);
-    rh_dvec3 guess = rh_d3_scale(rh_d3_add(u, rh_d3_scale(a, time)), 1 / (1 + k * time));
-    k = drag_rate(p, me->table, (double)r, 0.5 * (speed + rh_d3_length(guess)));
-    double x = k * time, way = x < 1e-5 ? time * (1 - x / 2) : -expm1(-x) / k;
-    u = rh_d3_add(rh_d3_scale(u, 1 - k * way), rh_d3_scale(a, way));
-    return rh_v3_from(rh_d3_add(u, p->wind));
-}
-
 static void apply_forces(const droplets *me, const rh_surroundings *around, double dt, drops d, int64_t count)
 {
     double before = 0.5 * around->previous_dt, time = before + 0.5 * dt;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i++) {
-        rh_dvec3 a = around->gravity;
-        if (around->acceleration)
-            a = around->acceleration(rh_d3_from(d.x[i]), around->time - before, around->time + 0.5 * dt, around->user);
-        d.v[i] = pushed(me, d.v[i], a, d.r[i], time);
+    for (int64_t b = 0; b < (count + BATCH - 1) / BATCH; b++) {
+        int64_t first = b * BATCH, here = count - first < BATCH ? count - first : BATCH;
+        rh_vec3 a[BATCH];
+        for (int64_t i = 0; i < here && around->acceleration; i++)
+            a[i] = rh_v3_from(around->acceleration(rh_d3_from(d.x[first + i]), around->time - before,
+                                                   around->time + 0.5 * dt, around->user));
+        rh_drop_push(me->params, &me->table, time, around->gravity, around->acceleration ? a : NULL, d.r + first,
+                     d.v + first, here);
     }
 }
 
@@ -207,8 +148,83 @@ static void carry_out(const droplets *me, const rh_surroundings *around, double 
     else place(d, e->j, &e->out.j, time, ready);
 }
 
+// --- what observers see ----------------------------------------------------------------------------------------------
+// Every drop goes from where it was at the start of the step to where it is at its end. Of those that collided each
+// part comes from the drop that it was part of, so that no liquid changes sides of a rectangle unseen. `target` is the
+// number of the drop that a piece is in at the end.
+typedef struct pieces {
+    rh_moved_piece *items;
+    uint32_t *target;
+    int64_t count;
+} pieces;
+
+static float volume_of(double radius) { return (float)(4 * 3.14159265358979323846 / 3 * radius * radius * radius); }
+
+static rh_code start_pieces(droplets *me, const rh_surroundings *around, const rh_droplet_pairs *pairs,
+                            const rh_points *points, pieces *p, rh_status *status)
+{
+    int64_t most = points->count + (2 * me->params->law.max_fragments + 2) * pairs->count + 1;
+    drops d = drops_of(points);
+    *p = (pieces){0};
+    if (!around->observer) return RH_OK;
+    p->items = rh_arena_take(&me->arena, (size_t)most * sizeof *p->items, status);
+    p->target = rh_arena_take(&me->arena, (size_t)most * sizeof *p->target, status);
+    if (!p->items || !p->target) return RH_MEMORY;
+    for (; p->count < points->count; p->count++) {
+        p->items[p->count] = (rh_moved_piece){.from = d.x[p->count], .volume = volume_of((double)d.r[p->count])};
+        p->target[p->count] = (uint32_t)p->count;
+    }
+    return RH_OK;
+}
+
+static void add_parts(pieces *p, const event *e, int64_t target, double radius)
+{
+    float volume = volume_of(radius), share = (float)e->out.share_j;
+    const rh_vec3 from[2] = {p->items[e->i].from, p->items[e->j].from};
+    for (int k = 0; k < 2; k++) {
+        p->items[p->count] = (rh_moved_piece){.from = from[k], .volume = k ? share * volume : (1 - share) * volume};
+        p->target[p->count++] = (uint32_t)target;
+    }
+}
+
+static void split_pieces(pieces *p, const event *events, int64_t count, int64_t first_new)
+{
+    for (int64_t n = 0; n < count && p->items; n++) {
+        const event *e = &events[n];
+        if (e->out.kind == RH_DROPLETS_PASS) continue;
+        if (e->out.kind == RH_DROPLETS_MERGE) p->target[e->j] = e->i;
+        else {
+            // Where all parts are alike each has its share of both.
+            p->items[e->i].volume = e->out.all ? 0 : volume_of(e->out.i.r);
+            p->items[e->j].volume = e->out.all ? 0 : volume_of(e->out.j.r);
+        }
+        for (int k = 0; k < e->out.shed; k++) add_parts(p, e, first_new + e->first + k, e->out.shed_radius);
+        if (!e->out.all) continue;
+        add_parts(p, e, e->i, e->out.shed_radius);
+        add_parts(p, e, e->j, e->out.shed_radius);
+    }
+}
+
+static rh_code show_pieces(droplets *me, const rh_surroundings *around, double dt, const rh_points *points,
+                           const pieces *p, rh_status *status)
+{
+    const rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F);
+    if (!p->items) return RH_OK;
+    for (int64_t i = 0; i < p->count; i++) p->items[i].to = x[p->target[i]];
+    const rh_step_view view = {.what = RH_SIGHT_PIECES,
+                               .around = around,
+                               .dt = (float)dt,
+                               .density = me->params->law.density,
+                               .points = points,
+                               .arena = &me->arena,
+                               .pieces = p->items,
+                               .piece_count = p->count};
+    return rh_observe(&view, status);
+}
+
+// --- collisions, all of a step ---------------------------------------------------------------------------------------
 static rh_code resolve(droplets *me, const rh_surroundings *around, double dt, const rh_droplet_pairs *pairs,
-                       rh_points *points, rh_status *status)
+                       rh_points *points, pieces *seen, rh_status *status)
 {
     int64_t shed = 0, first_new = points->count, *next = around->next_id ? around->next_id : &me->own_next;
     float ready = (float)(around->time + dt + me->params->rest_time);
@@ -223,6 +239,7 @@ static rh_code resolve(droplets *me, const rh_surroundings *around, double dt, c
         me->counts.kinds[events[n].out.kind]++;
     }
     me->counts.shed += shed;
+    split_pieces(seen, events, pairs->count, first_new);
     RH_TRY(rh_points_resize(points, first_new + shed, status));
 #pragma omp parallel for schedule(dynamic, 256)
     for (int64_t n = 0; n < pairs->count; n++)
@@ -258,15 +275,29 @@ static void advect(const droplets *me, const rh_surroundings *around, double dt,
 // Puts the drops into the order of the search, without those that are gone; new ones last.
 static rh_code keep(droplets *me, rh_points *points, rh_status *status)
 {
-    if (points->count == 0) return RH_OK;
+    int64_t blocks = rh_blocks(points->count), kept = 0;
     uint32_t *order = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *order, status);
-    if (!order) return RH_MEMORY;
+    int64_t *starts = rh_arena_take(&me->arena, (size_t)(blocks + 1) * sizeof *starts, status);
+    if (!order || !starts) return RH_MEMORY;
     const float *r = rh_points_data(points, "radius", RH_POINT_F32);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < points->count; i++) {
-        uint32_t from = i < me->near.count ? me->near.index[i] : (uint32_t)i;
-        if (r[from] > 0) order[kept++] = from;
+    const rh_neighbours *near = &me->near;
+    for (int fill = 0; fill < 2; fill++) {
+#pragma omp parallel for schedule(static)
+        for (int64_t b = 0; b < blocks; b++) {
+            int64_t to = fill ? starts[b] : 0;
+            for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, points->count); i++) {
+                uint32_t from = i < near->count ? near->index[i] : (uint32_t)i;
+                if (fill && r[from] > 0) order[to] = from;
+                to += r[from] > 0;
+            }
+            if (!fill) starts[b] = to;
+        }
+        for (int64_t b = 0; b < blocks && !fill; b++) {
+            int64_t here = starts[b];
+            starts[b] = kept, kept += here;
+        }
     }
+    if (kept == points->count && near->count == 0) return RH_OK;
     return rh_points_permute(points, order, kept, status);
 }
 
@@ -275,21 +306,27 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
 {
     droplets *me = self;
     rh_droplet_pairs pairs = {0};
+    pieces seen;
     double clock = rh_seconds();
     rh_arena_reset(&me->arena);
     *report = (rh_step_report){0};
     apply_forces(me, around, dt, drops_of(points), points->count);
     rh_step_stage(report, &clock, "forces");
     me->near.count = 0;
-    if (me->params->collisions && points->count) {
+    bool meet = me->params->collisions && points->count;
+    if (meet) {
         RH_TRY(detect(me, around, dt, points, &pairs, status));
         me->counts.tested += pairs.tested;
         rh_step_stage(report, &clock, "detect");
-        RH_TRY(resolve(me, around, dt, &pairs, points, status));
+    }
+    RH_TRY(start_pieces(me, around, &pairs, points, &seen, status));
+    if (meet) {
+        RH_TRY(resolve(me, around, dt, &pairs, points, &seen, status));
         rh_step_stage(report, &clock, "resolve");
     }
     advect(me, around, dt, points);
     rh_step_stage(report, &clock, "advect");
+    RH_TRY(show_pieces(me, around, dt, points, &seen, status));
     RH_TRY(keep(me, points, status));
     rh_step_stage(report, &clock, "sort");
     report->max_speed = rh_flight_fastest(points);

@@ -175,7 +175,7 @@ static float rate_of(const rh_whitewater_params *p, const rh_foam_flow *flow, co
     rh_potential moves = {p->speed_low * p->speed_low, p->speed_high * p->speed_high, 1};
     float energy = ramp(&moves, speed * speed);
     around sum = {0};
-    if (!(energy > 0) || !(here->share > 0.02f)) return 0;
+    if (!(energy > 0) || !(here->share > (float)p->thinnest)) return 0;
     for (int k = -deep; k <= deep; k++)
         for (int j = -1; j <= 1; j++)
             for (int i = -1; i <= 1; i++) {
@@ -231,44 +231,60 @@ rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *param
 }
 
 // --- questions -------------------------------------------------------------------------------------------------------
-rh_foam_place rh_foam_find(const rh_foam_flow *flow, rh_vec3 x)
+rh_foam_place rh_foam_find_from(const rh_foam_flow *flow, rh_foam_place other, rh_vec3 x)
 {
     const rh_tiles *t = &flow->tiles;
-    int32_t n = t->count ? rh_tiles_at(t, x) : -1;
-    if (n < 0) return (rh_foam_place){-1, 0};
-    int i = rh_floor(x.x * t->inverse_h) & 7, j = rh_floor(x.y * t->inverse_h) & 7,
-        k = t->dimension == 3 ? rh_floor(x.z * t->inverse_h) & 7 : 0;
-    return (rh_foam_place){n, i + 8 * j + 64 * k};
+    int i = rh_floor(x.x * t->inverse_h), j = rh_floor(x.y * t->inverse_h),
+        k = t->dimension == 3 ? rh_floor(x.z * t->inverse_h) : 0, n = other.tile;
+    if (n < 0 || i >> 3 != t->at[n].x || j >> 3 != t->at[n].y || k >> 3 != t->at[n].z)
+        n = t->count ? rh_tiles_at(t, x) : -1;
+    return n < 0 ? (rh_foam_place){-1, 0} : (rh_foam_place){n, (i & 7) + 8 * (j & 7) + 64 * (k & 7)};
 }
 
-rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, rh_vec3 x, rh_foam_place *place)
+rh_foam_place rh_foam_find(const rh_foam_flow *flow, rh_vec3 x)
 {
-    const rh_tiles *t = &flow->tiles;
-    int deep = t->dimension == 3;
+    return rh_foam_find_from(flow, (rh_foam_place){-1, 0}, x);
+}
+
+// The mean of the corners of a cell between middles, weighted by what there is of liquid. Corners of one tile, two
+// thirds of all, are read without asking who its neighbours are.
+static rh_foam_cell mean_of(const rh_foam_cell *const corners[8], const float w[3], int count)
+{
+    float x[2] = {1 - w[0], w[0]}, y[2] = {1 - w[1], w[1]}, z[2] = {count == 8 ? 1 - w[2] : 1, w[2]};
     rh_foam_cell sum = {0};
-    *place = rh_foam_find(flow, x);
-    if (place->tile < 0) return sum;
-    rh_tile at = t->at[place->tile];
-    float p[3] = {x.x * t->inverse_h - 0.5f, x.y * t->inverse_h - 0.5f, deep ? x.z * t->inverse_h - 0.5f : 0}, w[3];
-    int low[3];
-    for (int a = 0; a < 3; a++) {
-        int whole = rh_floor(p[a]);
-        w[a] = p[a] - (float)whole;
-        low[a] = whole - RH_TILE * (&at.x)[a];
-    }
-    for (int n = 0; n < (deep ? 8 : 4); n++) {
-        int64_t index;
-        const rh_foam_cell *c = cell_near(flow, place->tile, low[0] + (n & 1), low[1] + (n >> 1 & 1),
-                                          deep ? low[2] + (n >> 2) : 0, &index);
+    for (int n = 0; n < count; n++) {
+        const rh_foam_cell *c = corners[n];
         if (!c) continue;
-        float weight = (n & 1 ? w[0] : 1 - w[0]) * (n & 2 ? w[1] : 1 - w[1]) *
-                       (!deep   ? 1
-                        : n & 4 ? w[2]
-                                : 1 - w[2]) *
-                       c->share;
+        float weight = x[n & 1] * y[n >> 1 & 1] * z[n >> 2] * c->share;
         sum.share += weight;
         sum.v = rh_v3_add(sum.v, rh_v3_scale(c->v, weight));
     }
     if (sum.share > 0) sum.v = rh_v3_scale(sum.v, 1 / sum.share);
     return sum;
+}
+
+rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, rh_vec3 x, rh_foam_place *place)
+{
+    const rh_tiles *t = &flow->tiles;
+    int deep = t->dimension == 3, count = deep ? 8 : 4, low[3];
+    *place = rh_foam_find_from(flow, *place, x);
+    if (place->tile < 0) return (rh_foam_cell){0};
+    rh_tile at = t->at[place->tile];
+    float p[3] = {x.x * t->inverse_h - 0.5f, x.y * t->inverse_h - 0.5f, deep ? x.z * t->inverse_h - 0.5f : 0}, w[3];
+    for (int a = 0; a < 3; a++) {
+        int whole = rh_floor(p[a]);
+        w[a] = p[a] - (float)whole;
+        low[a] = whole - RH_TILE * (&at.x)[a];
+    }
+    const rh_foam_cell *corners[8];
+    bool within = low[0] >= 0 && low[0] < 7 && low[1] >= 0 && low[1] < 7 && (!deep || (low[2] >= 0 && low[2] < 7));
+    const rh_foam_cell *first = flow->cells + (int64_t)place->tile * t->cells;
+    if (within) first += low[0] + 8 * low[1] + (deep ? 64 * low[2] : 0);
+    for (int n = 0; n < count; n++) {
+        int64_t index;
+        corners[n] = within ? first + (n & 1) + 8 * (n >> 1 & 1) + 64 * (n >> 2)
+                            : cell_near(flow, place->tile, low[0] + (n & 1), low[1] + (n >> 1 & 1),
+                                        deep ? low[2] + (n >> 2) : 0, &index);
+    }
+    return mean_of(corners, w, count);
 }

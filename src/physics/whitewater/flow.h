@@ -35,5 +35,8 @@ typedef struct rh_foam_place {
     int cell;
 } rh_foam_place;
 rh_foam_place rh_foam_find(const rh_foam_flow *flow, rh_vec3 x);
-// Linear between cell centres; the velocity is the mean of the liquid's. Share 0: nothing is near.
+// The same for a place that is probably in the tile of another.
+rh_foam_place rh_foam_find_from(const rh_foam_flow *flow, rh_foam_place other, rh_vec3 x);
+// Linear between cell centres; the velocity is the mean of the liquid's. Share 0: nothing is near. *place: before, of
+// somebody who is probably near (tile -1: nobody); afterwards, of x.
 rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, rh_vec3 x, rh_foam_place *place);

@@ -26,6 +26,9 @@ static const rh_param rows[] = {
     {"vorticity_to", RH_PARAM_FLOAT, AT(vorticity.high), "1/s", "60", 0, 1e6, .help = "and where it is full"},
     {"speed_from", RH_PARAM_FLOAT, AT(speed_low), "m/s", "0.5", 0, 1e6, .help = "slower liquid makes nothing"},
     {"speed_to", RH_PARAM_FLOAT, AT(speed_high), "m/s", "3", 0, 1e6, .help = "faster liquid makes all it can"},
+    {"thinnest", RH_PARAM_FLOAT, AT(thinnest), "", "0.02", 0, 1,
+     .help = "cells with less than this share of liquid make nothing: 0.2 keeps single drops of the base from making "
+             "more"},
     {"interval", RH_PARAM_FLOAT, AT(interval), "s", "0.01", 1e-5, 10,
      .help = "time between emissions: how many are made does not hang on the length of steps"},
     {"max_particles", RH_PARAM_INT, AT(max_particles), "", "20000000", 0, 4000000000.0, .help = "no more are made"},

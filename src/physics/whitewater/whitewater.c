@@ -122,12 +122,15 @@ static rh_code find_gather(whitewater *me, const particles *p, int64_t count, rh
     me->flow.gather = rh_arena_take(&me->arena, values * sizeof *me->flow.gather, status);
     if (!foam || !many || !me->flow.gather) return RH_MEMORY;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i++) {
-        if (p->kind[i] != RH_CLASS_FOAM) continue;
-        rh_foam_place at = rh_foam_find(&me->flow, p->x[i]);
-        if (at.tile < 0) continue;
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        rh_foam_place at = {-1, 0};
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
+            if (p->kind[i] != RH_CLASS_FOAM) continue;
+            at = rh_foam_find_from(&me->flow, at, p->x[i]);
+            if (at.tile < 0) continue;
 #pragma omp atomic
-        foam[(int64_t)at.tile * t->cells + at.cell]++;
+            foam[(int64_t)at.tile * t->cells + at.cell]++;
+        }
     }
     for (size_t i = 0; i < values; i++) many[i] = (float)foam[i];
 #pragma omp parallel for schedule(dynamic, 4)
@@ -176,10 +179,13 @@ static void drift(const rh_flight_decay *d, rh_vec3 a, rh_vec3 other, rh_vec3 *x
     *v = rh_v3_add(other, rh_v3_add(rh_v3_scale(u, (float)d->rest), rh_v3_scale(a, (float)d->way)));
 }
 
-static void move_one(const whitewater *me, const rh_surroundings *around, const laws *l, const particles *p, int64_t i)
+// `last`: where the particle before was. Particles that were made together lie together for a while, so most are in the
+// tile of the one before.
+static void move_one(const whitewater *me, const rh_surroundings *around, const laws *l, const particles *p, int64_t i,
+                     rh_foam_place *last)
 {
-    rh_foam_place at;
-    rh_foam_cell flow = rh_foam_sample(&me->flow, p->x[i], &at);
+    rh_foam_cell flow = rh_foam_sample(&me->flow, p->x[i], last);
+    rh_foam_place at = *last;
     int64_t cell = (int64_t)at.tile * me->flow.tiles.cells + at.cell;
     rh_foam_class kind = class_of(me->params, flow.share);
     p->kind[i] = (int32_t)kind;
@@ -194,7 +200,7 @@ static void move_one(const whitewater *me, const rh_surroundings *around, const 
         p->life[i] -= l->dt;
     }
     if (!around->obstacles_after->count) return;
-    rh_foam_place now = rh_foam_find(&me->flow, p->x[i]);
+    rh_foam_place now = rh_foam_find_from(&me->flow, at, p->x[i]);
     if (now.tile < 0 || !me->flow.clear[(int64_t)now.tile * me->flow.tiles.cells + now.cell])
         rh_flight_collide(&l->wall, around, &p->x[i], &p->v[i]);
 }
@@ -214,10 +220,13 @@ static void move_all(const whitewater *me, const rh_surroundings *around, double
                     .wind = rh_v3_from(params->wind),
                     .dt = (float)dt,
                     .wall = {params->min_radius, params->restitution}};
-#pragma omp parallel for schedule(dynamic, 4096)
-    for (int64_t i = 0; i < points->count; i++) {
-        move_one(me, around, &l, &p, i);
-        set_groups(&p, i);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t b = 0; b < rh_blocks(points->count); b++) {
+        rh_foam_place last = {-1, 0};
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, points->count); i++) {
+            move_one(me, around, &l, &p, i, &last);
+            set_groups(&p, i);
+        }
     }
 }
 
@@ -275,7 +284,7 @@ static void make_one(const maker *m, uint32_t i, int64_t tick, int64_t k, const 
     p->r[to] = (float)(params->min_radius * pow(params->max_radius / params->min_radius, (double)size));
     p->life[to] = (float)(params->min_life + (params->max_life - params->min_life) * (double)size);
     p->age[to] = 0;
-    rh_foam_place at;
+    rh_foam_place at = {-1, 0};
     p->kind[to] = (int32_t)class_of(params, rh_foam_sample(&m->me->flow, p->x[to], &at).share);
     set_groups(p, to);
     p->id[to] = around->first_id + (around->next_id ? *around->next_id : m->before) + to - m->before;
@@ -331,9 +340,12 @@ static rh_code keep(whitewater *me, rh_points *points, rh_status *status)
     if (!order) return RH_MEMORY;
     const particles p = particles_of(points);
     int64_t kept = 0;
-    for (int64_t i = 0; i < points->count; i++) {
-        bool over = p.life[i] <= 0 || (double)p.age[i] > me->params->max_age || !is_kept(me->params, p.kind[i]);
-        if (!over) order[kept++] = (uint32_t)i;
+    float oldest = (float)me->params->max_age;
+    bool keeps[RH_CLASSES];
+    for (int k = 0; k < RH_CLASSES; k++) keeps[k] = is_kept(me->params, k);
+    for (int64_t i = 0; i < points->count; i++) {  // without branches, as who goes cannot be foretold
+        order[kept] = (uint32_t)i;
+        kept += (p.life[i] > 0) & (p.age[i] <= oldest) & keeps[p.kind[i]];
     }
     return kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
 }

@@ -22,6 +22,7 @@ typedef struct rh_whitewater_params {
     char *over;                                       // the base run; owned
     rh_potential trapped_air, wave_crest, vorticity;  // m/s; 1; 1/s
     double speed_low, speed_high;                     // m/s: nothing is made below, all above
+    double thinnest;                                  // share of liquid below which nothing is made
     double interval;                                  // s between emissions
     double amount;                                    // factor of all rates
     int64_t max_particles;

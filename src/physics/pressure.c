@@ -345,7 +345,7 @@ static inline rh_f8 inflow_row(const flow *f, int dimension, bool plain, int r)
     return sum;
 }
 
-static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
+void rh_pressure_inflow(const rh_pressure *p, rh_faces velocity, float *b)
 {
     const rh_poisson *m = &p->matrix;
 #pragma omp parallel for schedule(static, 4)
@@ -364,7 +364,7 @@ static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
 static rh_code load(rh_pressure *p, rh_faces velocity, float *b)
 {
     if (p->tension) RH_TRY(rh_surface_tension_gather(p->tension, p, velocity));
-    right_hand_side(p, velocity, b);
+    rh_pressure_inflow(p, velocity, b);
     if (!p->tension) return RH_OK;
     return rh_surface_tension_load(p->tension, b);
 }
@@ -469,6 +469,33 @@ void rh_pressure_pushed(const rh_pressure *p, int32_t t, int axis, float *pushed
         rh_f8 share = rh_f8_select(rh_i8_from_bits(low & here), linked(own, below, p->tiles->h), one);
         rh_f8_store(pushed + 8 * r, rh_f8_select(shore, rh_f8_all(0), share));
     }
+}
+
+void rh_pressure_push(const rh_pressure *p, const float *q, rh_faces push)
+{
+    const rh_tiles *tiles = p->tiles;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        bool touches = touches_liquid(p, t);
+        rh_rows of = rh_layout_rows(&p->layout, q, t);
+        for (int a = 0; a < tiles->dimension; a++) {
+            float *to = push.axis[a] + (int64_t)t * tiles->cells, pushed[RH_CELLS];
+            memset(to, 0, (size_t)tiles->cells * sizeof *to);
+            if (!touches) continue;
+            rh_pressure_pushed(p, t, a, pushed);
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                rh_f8 open = rh_f8_load(p->cut->open[a][t] + 8 * r) * rh_f8_load(pushed + 8 * r);
+                rh_f8_store(to + 8 * r, open * (rh_row_below(&of, a, r) - rh_f8_load(of.here + 8 * r)));
+            }
+        }
+    }
+}
+
+void rh_pressure_precondition(const rh_pressure *p, const float *r, float *z, float *spare)
+{
+    const float *found = p->preconditioner.method->apply(&p->preconditioner, r, z, spare);
+    if (found != z) memcpy(z, found, rh_poisson_values(&p->matrix) * sizeof *z);
+    rh_pockets_balance(&p->pockets, &p->matrix, z);
 }
 
 // --- separating walls ------------------------------------------------------------------------------------------------

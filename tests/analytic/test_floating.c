@@ -171,33 +171,38 @@ static rh_dvec3 momentum(const lab *l)
     return rh_d3_add(rh_d3_add(sum, rh_d3_scale(s->linear, s->mass.mass)), owed);
 }
 
-// A ball shot into a drop without gravity.
+// A ball shot into a drop without gravity. `method`: with its parameters.
 static void shoot(const char *method, double density)
 {
     lab l;
     lab_open(&l,
-             "dimension: 2\ncell: 0.02\ngravity: [0, 0, 0]\nmax_step: 0.005\nphysics: {%s: {}}\n"
+             "dimension: 2\ncell: 0.02\ngravity: [0, 0, 0]\nmax_step: 0.005\nphysics: {%s}\n"
              "bodies: [{shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n"
-             "solids: [{shape: {sphere: {center: [-0.45, 0.05, 0], radius: 0.1}},\n"
+             "solids: [{shape: {sphere: {center: [-0.45, 0.05, 0], radius: 0.1}}, wall: %s,\n"
              "          dynamic: {density: %g, velocity: [1, 0, 0]}}]\n",
-             method, density);
+             method, strstr(method, "viscosity") ? "no_slip" : "slip", density);
     rh_dvec3 before = momentum(&l);
     lab_run(&l, 0.6, NULL, NULL);
     rh_dvec3 after = momentum(&l), error = rh_d3_sub(after, before);
     print_message("  %s, %g kg/m^3: %.4g kg m/s before, off by %.2g, %.2g; the ball at %.3f with %.3f m/s\n", method,
                   density, before.x, error.x / before.x, error.y / before.x, solid_of(&l, 0)->position.x,
                   solid_of(&l, 0)->linear.x);
-    assert_true(fabs(error.x) < 1e-6 * before.x && fabs(error.y) < 1e-6 * before.x);
+    // What stress gives to faces beyond the liquid, which velocities are extended to afterwards, is lost.
+    double most = (strstr(method, "viscosity") ? 1e-3 : 1e-6) * before.x;
+    assert_true(fabs(error.x) < most && fabs(error.y) < most);
     lab_close(&l);
 }
 
 static void momentum_of_liquid_and_solids_stays(void **state)
 {
     (void)state;
-    shoot("liquid", 1000);
-    shoot("liquid", 100);
-    shoot("splash", 1000);
-    shoot("splash", 100);
+    shoot("liquid: {}", 1000);
+    shoot("liquid: {}", 100);
+    shoot("splash: {}", 1000);
+    shoot("splash: {}", 100);
+    shoot("liquid: {viscosity: 10}", 1000);
+    shoot("liquid: {viscosity: 10, viscosity_turns: 20}", 1000);
+    shoot("liquid: {viscosity: 1000, viscosity_turns: 20}", 100);
 }
 
 // --- the solve -------------------------------------------------------------------------------------------------------

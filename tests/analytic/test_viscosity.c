@@ -323,6 +323,41 @@ static void a_shear_wave_fades(void **state)
     tank_close(&k);
 }
 
+// A ball that moves in a box whose walls are without slip, viscosity alone, in a step so long that nothing changes any
+// more. Without pressure stress is that of an elastic solid without lateral contraction, and the force tends to 4.8 pi
+// mu a U in a wide box (6 pi only with pressure). Returns it in units of pi mu a U.
+static double drag_alone(double radius, double cells)
+{
+    tank k;
+    char solids[512];
+    double h = radius / cells, force = 0;
+    snprintf(solids, sizeof solids,
+             "solids: [{shape: {sphere: {radius: %g}}, wall: no_slip, motion: {keys: [{time: 0, translate: [-0.5, 0, "
+             "0]}, {time: 1, translate: [0.5, 0, 0]}]}},\n"
+             "  {shape: {box: {min: [-0.5, -0.5, -0.5], max: [0.5, 0.5, 0.5]}}, inside_out: true, wall: no_slip}]\n",
+             radius);
+    tank_open(&k, 3, h, (int)(0.5 / (8 * h)) + 1, everywhere, solids);
+    tank_set(&k, still);
+    rh_viscosity v = law_of(&k, 10, 1e5);
+    rh_status status = {0};
+    lab_check(rh_faces_new(&v.to_walls, &k.tiles, true, &k.arena, &status), &status);
+    act_by(&k, &v);
+    for (int64_t i = 0; i < rh_tiles_values(&k.tiles); i++)
+        if (rh_d3_length(face_place(&k, (int32_t)(i / k.tiles.cells), (int)(i % k.tiles.cells), 0)) < 2 * radius)
+            force -= (double)v.to_walls.axis[0][i] * v.density * h * h * h / v.time;
+    tank_close(&k);
+    return force / (M_PI * v.viscosity * radius);
+}
+
+static void a_ball_is_dragged_by_stress_alone(void **state)
+{
+    (void)state;
+    double near = drag_alone(0.1, 3), wide = drag_alone(0.05, 3), limit = 1 / (2 / wide - 1 / near);
+    print_message("drag by stress alone: %.2f pi in a box of ten radii, %.2f of twenty, so %.2f in a wide one\n", near,
+                  wide, limit);
+    assert_true(near > wide && fabs(limit / 4.8 - 1) < 0.06);
+}
+
 // --- whole steps -----------------------------------------------------------------------------------------------------
 // A disc in the middle of a round tank, a quarter as wide, sinks under its weight F at U = F (ln 4 - 15/17) / (4 pi
 // mu), all per length (Stokes flow between circles, the outer one at rest: J. Happel, H. Brenner, "Low Reynolds number
@@ -435,6 +470,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(layers_share_the_shear),
         cmocka_unit_test(a_free_drop_keeps_its_momentum),
         cmocka_unit_test(a_shear_wave_fades),
+        cmocka_unit_test(a_ball_is_dragged_by_stress_alone),
         cmocka_unit_test(a_disc_sinks_as_stokes_says),
         cmocka_unit_test(a_ribbon_is_stretched_as_trouton_says),
         cmocka_unit_test(a_heap_spreads_as_huppert_says),

@@ -17,7 +17,9 @@
 #include "io/png.h"
 #include "io/vdb_sets.h"
 #include "scene/scene.h"
+#include "view/camera.h"
 #include "view/colors.h"
+#include "view/flat_solids.h"
 #include "view/picture.h"
 #include "view/preview.h"
 #include "view/rays.h"
@@ -45,6 +47,7 @@ typedef struct job {
     bool quick;                       // no paths are traced
     int only;                         // the material to draw; -1 = all
     rh_preview_options preview;
+    rh_flat_solids flat;  // solids of two-dimensional pictures
     rh_picture *picture;
     rh_film *film;
     uint16_t *deep;
@@ -335,14 +338,17 @@ static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *
 
 // --- what all frames share -------------------------------------------------------------------------------------------
 
+// Share of particles, or vertices, that the camera need not see on each side: drops that fly far off.
+static const double STRAY = 0.002;
+
 static void grow_box(job *j, const frame_data *data)
 {
     if (data->next) grow_box(j, data->next);
     const rh_attribute *position = data->has_points ? rh_points_find(&data->points, "P") : NULL;
     if (position && position->type == RH_POINT_VEC3F)
-        rh_values_bounds(position->data, position->uniform ? 1 : data->points.count, 0.0005, data->z_up, &j->box);
+        rh_values_bounds(position->data, position->uniform ? 1 : data->points.count, STRAY, data->z_up, &j->box);
     if (data->has_surface)
-        rh_values_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
+        rh_values_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, STRAY, data->z_up, &j->box);
 }
 
 // Points of other programs may have no velocity: they get one colour, unless somebody asked for an attribute by name.
@@ -387,6 +393,7 @@ static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
         o->surface |= data.has_surface || data.will_have_surface;
         for (const frame_data *one = &data; one && code == RH_OK; one = one->next) code = widen(j, one, status);
         if (data.has_points) j->preview.z_up = data.z_up;
+        if (j->scene.dimension == 2) rh_flat_solids_grow(&j->flat, data.number, data.time, &j->box);
         frame_free(&data);
     }
     if (particles->low < particles->high) j->particles = (rh_value_range){particles->low, particles->high};
@@ -422,6 +429,7 @@ static rh_code prepare_picture(job *j, rh_status *status)
 {
     rh_picture_options o = {
         .width = j->width, .height = j->height, .samples = (int)j->arguments->samples, .folder = j->arguments->operand};
+    if (j->scene.dimension == 2) RH_TRY(rh_flat_solids_create(&j->scene, j->arguments->operand, &j->flat, status));
     RH_TRY(look_ahead(j, &o, status));
     size_t values = 3 * (size_t)j->width * (size_t)j->height;
     j->bytes = rh_alloc(values, "app.picture", status);
@@ -730,10 +738,18 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
 {
     size_t pixels = (size_t)j->width * (size_t)j->height;
     if (j->quick) {
+        rh_view view;
         j->preview.title = title;
+        j->preview.solids = rh_flat_solids_at(&j->flat, data->number, data->time);
+        j->preview.camera = NULL;
+        if (rh_camera_given(&j->scene.look.camera)) {
+            view = rh_camera_at(&j->scene.look.camera, data->time);
+            j->preview.camera = &view;
+        }
         RH_TRY(quick_values(j, data, status));
         rh_code code = rh_preview_render(&data->points, &j->preview, j->bytes, status);
         j->preview.title = NULL;
+        j->preview.camera = NULL;
         for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
         return code;
     }
@@ -816,6 +832,7 @@ static int render(const app_arguments *arguments)
     rh_code code = work(&j, &status);
     rh_film_discard(j.film);
     rh_picture_free(j.picture);
+    rh_flat_solids_free(&j.flat);
     app_frames_free(&j.frames);
     app_frames_free(&j.all);
     rh_lang_cache_free(j.programs);

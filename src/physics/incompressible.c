@@ -68,8 +68,9 @@ typedef struct step {
     rh_vec3 force_change_everywhere;
     rh_faces stress_change;  // what viscosity did, m/s; axis[0] NULL without it
     rh_faces own;  // velocities before it needed some beyond the liquid and in walls; axis[0] NULL when nobody asks
-    rh_faces to_walls;   // what walls got by it, m/s of a full cell; axis[0] NULL when nobody asks
-    float *flip_shares;  // per tile: of FLIP in the blend; NULL without viscosity
+    rh_faces to_walls;     // what walls got by it, m/s of a full cell; axis[0] NULL when nobody asks
+    const float *pressed;  // q that presses walls; NULL = all of it (viscous_turns.h)
+    float *flip_shares;    // per tile: of FLIP in the blend; NULL without viscosity
     float *
         *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
@@ -139,7 +140,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .obstacles = s->around->obstacles,
                          .open = {s->cut.open[0], s->cut.open[1], s->cut.open[2]},
                          .layout = &s->pressure.layout,
-                         .q = s->pressure.q,
+                         .q = s->pressed ? s->pressed : s->pressure.q,
                          .jump = s->pressure.jump,
                          .speed = 1,
                          .q_at = pressure_at,
@@ -466,6 +467,7 @@ static rh_code thicken(step *s, rh_status *status)
                                .arena = s->arena,
                                .report = s->report};
     RH_TRY(rh_viscous_act(&viscous, status));
+    s->pressed = viscous.pressed;
     return watched ? show(s, RH_SIGHT_FRICTION, NONE, status) : RH_OK;
 }
 

@@ -289,18 +289,12 @@ rh_code rh_pressure_weigh_surface(rh_pressure *p, float heavier, rh_arena *arena
     return assemble(p, arena, status);
 }
 
-static rh_code solve(rh_pressure *p, const rh_cg_beside *beside, float *b, float *q, double tolerance,
-                     int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
-{
-    RH_ASSERT(b && tolerance > 0);
-    return rh_cg_solve_by(&p->preconditioner, beside, &p->pockets, b, q, tolerance, max_iterations, arena, report,
-                          status);
-}
-
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status)
 {
-    return solve(p, NULL, b, p->q, tolerance, max_iterations, arena, report, status);
+    RH_ASSERT(b && tolerance > 0);
+    rh_preconditioner still = rh_preconditioner_alone(&p->preconditioner);
+    return rh_cg_solve_by(&still, NULL, &p->pockets, b, p->q, tolerance, max_iterations, arena, report, status);
 }
 
 // The same with solids that move and a surface with inertia.
@@ -310,7 +304,9 @@ static rh_code solve_coupled(rh_pressure *p, float *b, float *q, double toleranc
     bool stiff = p->tension && p->tension->inertia > 0;
     const rh_cg_beside beside = {.term = p->solids ? &p->solids->term : NULL,
                                  .more = {stiff ? rh_surface_tension_resist : NULL, p->tension}};
-    return solve(p, &beside, b, q, tolerance, max_iterations, arena, report, status);
+    RH_ASSERT(b && tolerance > 0);
+    return rh_cg_solve_by(&p->preconditioner, &beside, &p->pockets, b, q, tolerance, max_iterations, arena, report,
+                          status);
 }
 
 // --- right-hand side and gradient ------------------------------------------------------------------------------------
@@ -345,7 +341,7 @@ static inline rh_f8 inflow_row(const flow *f, int dimension, bool plain, int r)
     return sum;
 }
 
-static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
+void rh_pressure_inflow(const rh_pressure *p, rh_faces velocity, float *b)
 {
     const rh_poisson *m = &p->matrix;
 #pragma omp parallel for schedule(static, 4)
@@ -364,7 +360,7 @@ static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
 static rh_code load(rh_pressure *p, rh_faces velocity, float *b)
 {
     if (p->tension) RH_TRY(rh_surface_tension_gather(p->tension, p, velocity));
-    right_hand_side(p, velocity, b);
+    rh_pressure_inflow(p, velocity, b);
     if (!p->tension) return RH_OK;
     return rh_surface_tension_load(p->tension, b);
 }
@@ -471,6 +467,33 @@ void rh_pressure_pushed(const rh_pressure *p, int32_t t, int axis, float *pushed
     }
 }
 
+void rh_pressure_push(const rh_pressure *p, const float *q, rh_faces push)
+{
+    const rh_tiles *tiles = p->tiles;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        bool touches = touches_liquid(p, t);
+        rh_rows of = rh_layout_rows(&p->layout, q, t);
+        for (int a = 0; a < tiles->dimension; a++) {
+            float *to = push.axis[a] + (int64_t)t * tiles->cells, pushed[RH_CELLS];
+            memset(to, 0, (size_t)tiles->cells * sizeof *to);
+            if (!touches) continue;
+            rh_pressure_pushed(p, t, a, pushed);
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                rh_f8 open = rh_f8_load(p->cut->open[a][t] + 8 * r) * rh_f8_load(pushed + 8 * r);
+                rh_f8_store(to + 8 * r, open * (rh_row_below(&of, a, r) - rh_f8_load(of.here + 8 * r)));
+            }
+        }
+    }
+}
+
+void rh_pressure_precondition(const rh_pressure *p, const float *r, float *z, float *spare)
+{
+    const float *found = p->preconditioner.method->apply(&p->preconditioner, r, z, spare);
+    if (found != z) memcpy(z, found, rh_poisson_values(&p->matrix) * sizeof *z);
+    rh_pockets_balance(&p->pockets, &p->matrix, z);
+}
+
 // --- separating walls ------------------------------------------------------------------------------------------------
 // Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in.
 // (Their own pressure is 0, and they are liquid, so theta is 1.)
@@ -532,8 +555,11 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
 // Impulses of contacts are found for the velocities that pressure leaves the solids with; the liquid answers them by
-// another solve, and contacts are found again with what that solve showed of its inertia, until they settle.
-enum { ANSWERS = RH_SOLID_ANSWERS };
+// another solve, and contacts are found again with what that solve showed of its inertia, until they settle. What a
+// solve leaves of its right-hand side the next one takes up: so the first two may be rough, and all together are as
+// accurate as the last. (Three accurate ones took 22 iterations for a hundred crates in a dam break, so 15.)
+enum { ANSWERS = RH_SOLID_ANSWERS, ROUGH_ANSWERS = 1 };
+static const double ROUGH = 1e-3;
 
 static double length(const rh_poisson *a, const float *v, double *sums)
 {
@@ -541,42 +567,57 @@ static double length(const rh_poisson *a, const float *v, double *sums)
     return sqrt(rh_sum(sums, a->count));
 }
 
-// `size`: the norm of the first right-hand side, which the tolerance is relative to.
-static rh_code answer_contacts(rh_pressure *p, double size, double tolerance, int max_iterations, double *sums,
-                               rh_arena *arena, rh_cg_report *report, rh_status *status)
+// A solve for all together: `b` is what is asked for now, `size` the norm of the first right-hand side, which the
+// tolerance is relative to. b keeps what is left.
+typedef struct motion {
+    float *b, *more;
+    double size, *sums;
+    int max_iterations;
+    rh_arena *arena;
+    rh_cg_report *report;
+} motion;
+
+static rh_code move_on(rh_pressure *p, motion *m, double tolerance, rh_status *status)
 {
-    const rh_poisson *m = &p->matrix;
-    float *b = rh_poisson_vector(m, arena, status), *q = rh_poisson_vector(m, arena, status);
-    if (!b || !q) return RH_MEMORY;
-    for (int n = 0; n < ANSWERS; n++) {
-        rh_cg_report more;
-        rh_poisson_clear(m, b);
-        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, b)) return RH_OK;
-        double part = length(m, b, sums);
-        if (!(part > tolerance * size)) {
-            rh_solid_coupling_follow(p->solids);
-            return RH_OK;
-        }
-        RH_TRY(solve_coupled(p, b, q, fmin(0.5, tolerance * size / part), max_iterations, arena, &more, status));
-        for (int64_t c = 0; c < (int64_t)rh_poisson_values(m); c++) p->q[c] += q[c];
-        rh_solid_coupling_give(p->solids, q, 1);
-        report->iterations += more.iterations;
-        report->converged = report->converged && more.converged;
-    }
+    rh_cg_report solve;
+    double part = length(&p->matrix, m->b, m->sums);
+    if (!(part > tolerance * m->size)) return RH_OK;
+    RH_TRY(solve_coupled(p, m->b, m->more, fmin(0.5, tolerance * m->size / part), m->max_iterations, m->arena, &solve,
+                         status));
+    for (int64_t c = 0; c < (int64_t)rh_poisson_values(&p->matrix); c++) p->q[c] += m->more[c];
+    rh_solid_coupling_give(p->solids, m->more, 1);
+    m->report->iterations += solve.iterations;
+    m->report->residual = solve.residual * part / m->size;
+    m->report->converged = m->report->converged && solve.converged;
     return RH_OK;
+}
+
+static rh_code answer_contacts(rh_pressure *p, motion *m, double tolerance, rh_status *status)
+{
+    for (int n = 0; n < ANSWERS; n++) {
+        rh_poisson_clear(&p->matrix, m->more);
+        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, m->more)) break;
+        for (int64_t c = 0; c < (int64_t)rh_poisson_values(&p->matrix); c++) m->b[c] += m->more[c];
+        RH_TRY(move_on(p, m, n < ROUGH_ANSWERS ? fmax(tolerance, ROUGH) : tolerance, status));
+    }
+    rh_solid_coupling_follow(p->solids);
+    return move_on(p, m, tolerance, status);
 }
 
 // Pressure and solids for the present velocities.
 static rh_code move_all(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                         rh_cg_report *report, rh_status *status)
 {
+    if (!p->solids) return solve_coupled(p, b, p->q, tolerance, max_iterations, arena, report, status);
     double *sums = rh_arena_take(arena, ((size_t)p->matrix.count + 1) * sizeof *sums, status);
-    if (!sums) return RH_MEMORY;
-    double size = p->solids ? length(&p->matrix, b, sums) : 0;
-    RH_TRY(solve_coupled(p, b, p->q, tolerance, max_iterations, arena, report, status));
-    if (!p->solids) return RH_OK;
-    rh_solid_coupling_give(p->solids, p->q, 1);
-    return answer_contacts(p, size, tolerance, max_iterations, sums, arena, report, status);
+    float *more = rh_poisson_vector(&p->matrix, arena, status);
+    if (!sums || !more) return RH_MEMORY;
+    motion m = {b, more, length(&p->matrix, b, sums), sums, max_iterations, arena, report};
+    bool touches = rh_dynamics_near(p->solids->dynamics);
+    *report = (rh_cg_report){.converged = true};
+    rh_poisson_clear(&p->matrix, p->q);
+    RH_TRY(move_on(p, &m, touches ? fmax(tolerance, ROUGH) : tolerance, status));
+    return answer_contacts(p, &m, tolerance, status);
 }
 
 rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance,

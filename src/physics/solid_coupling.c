@@ -379,11 +379,16 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
     return describe(c, arena, status);
 }
 
+void rh_solid_coupling_impulse(const rh_solid_coupling *c, const float *q, double speed, double *impulse)
+{
+    rh_term_gather(&c->term, c->tiles->cells, q, impulse);
+    for (int k = 0; k < c->dynamics->count * PARTS; k++) impulse[k] *= -c->mass * speed;
+}
+
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
 {
     double *impulse = c->term.gathered;
-    rh_term_gather(&c->term, c->tiles->cells, q, impulse);
-    for (int k = 0; k < c->dynamics->count * PARTS; k++) impulse[k] *= -c->mass * speed;
+    rh_solid_coupling_impulse(c, q, speed, impulse);
     rh_dynamics_give(c->dynamics, impulse, true);
     set_walls(c);
 }

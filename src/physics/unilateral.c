@@ -249,7 +249,8 @@ static rh_code solve_to(step *s, double tolerance, const rh_term *term, float *b
                                 .preconditioner = (rh_precondition)p->preconditioner,
                                 .expansion = (rh_expansion)p->expansion,
                                 .estimate_norm = p->estimate_norm,
-                                .term = term};
+                                .term = term,
+                                .bodies = term ? &s->solids.bodies : NULL};
     float *w = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!w) return RH_MEMORY;
     RH_TRY(rh_mprgp_solve(&s->limit.matrix, b, lower, x, w, &options, s->arena, report, status));

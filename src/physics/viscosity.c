@@ -42,7 +42,12 @@ static const float LEAST_LIQUID = 1e-3f;  // of a stress; less is none
 static const float LEAST_MASS = 1e-4f;
 static const double NO_STRESS = 1e30;  // m: slip length of walls with slip
 
-typedef struct assembly {
+typedef struct preconditioner {
+    rh_viscous_multigrid multigrid;
+    rh_viscous_mic mic;
+} preconditioner;
+
+typedef struct rh_viscosity_system {
     const rh_viscosity *v;
     rh_viscous a;
     int32_t *of;  // per tile of the system: its number among all, -1 = not there
@@ -50,7 +55,11 @@ typedef struct assembly {
     bool one_law;
     double slip;  // m: of all walls, with one law
     float *spring[3],
-        *pulled[3];  // per face: of slip lengths, as a mass; and that times the wall's velocity; NULL = none
+        *pulled[3];        // per face: of slip lengths, as a mass; and that times the wall's velocity; NULL = none
+    bool coupled, strong;  // with dynamic solids
+    preconditioner m;
+    rh_viscous_solids solids;  // where coupled
+    rh_krylov way;             // the whole system: operator and preconditioner
 } assembly;
 
 // --- walls -----------------------------------------------------------------------------------------------------------
@@ -377,13 +386,9 @@ static void apply(void *user, const float *x, float *y) { rh_viscous_apply(user,
 static void cycle(void *user, const float *x, float *y) { rh_viscous_multigrid_cycle(user, x, y); }
 static void jacobi(void *user, const float *x, float *y) { rh_viscous_smooth_zero(user, 1, x, y); }
 
-typedef struct preconditioner {
-    rh_viscous_multigrid multigrid;
-    rh_viscous_mic mic;
-} preconditioner;
-
-static rh_code precondition(const assembly *s, preconditioner *m, rh_operator *out, rh_arena *arena, rh_status *status)
+static rh_code precondition(assembly *s, rh_operator *out, rh_arena *arena, rh_status *status)
 {
+    preconditioner *m = &s->m;
     int64_t size = rh_viscous_size(&s->a);
     switch (s->v->preconditioner) {
     case RH_PRECONDITION_MULTIGRID:
@@ -394,7 +399,7 @@ static rh_code precondition(const assembly *s, preconditioner *m, rh_operator *o
         return rh_viscous_mic_create(&m->mic, &s->a, arena, status);
     case RH_PRECONDITION_NONE: break;
     }
-    *out = (rh_operator){size, jacobi, (void *)&s->a};
+    *out = (rh_operator){size, jacobi, &s->a};
     return RH_OK;
 }
 
@@ -478,50 +483,147 @@ static void tell_walls(const assembly *s, const float *now, const float *pull, b
     }
 }
 
-// Solved for the change of velocities, A e = mass u - A u: so rounding is relative to it.
-static rh_code solve(assembly *s, rh_faces velocity, rh_arena *arena, rh_krylov_report *report, rh_status *status)
+static rh_code connect(assembly *s, rh_arena *arena, rh_status *status)
 {
-    rh_viscous *a = &s->a;
     const rh_viscosity *v = s->v;
-    bool coupled = v->dynamics && v->owner && v->coupling != RH_VISCOUS_ONE_WAY;
-    bool strong = coupled && v->coupling == RH_VISCOUS_STRONG;
-    preconditioner m;
-    rh_viscous_solids solids = {0};
-    rh_krylov way = {.a = {rh_viscous_size(a), apply, a}};
-    RH_TRY(precondition(s, &m, &way.m, arena, status));
-    if (coupled) RH_TRY(prepare_solids(s, way.m, &solids, arena, status));
-    int64_t size = strong ? rh_viscous_solids_size(&solids) : rh_viscous_size(a);
+    s->coupled = v->dynamics && v->owner && v->coupling != RH_VISCOUS_ONE_WAY;
+    s->strong = s->coupled && v->coupling == RH_VISCOUS_STRONG;
+    s->way = (rh_krylov){.a = {rh_viscous_size(&s->a), apply, &s->a}};
+    RH_TRY(precondition(s, &s->way.m, arena, status));
+    if (s->coupled) RH_TRY(prepare_solids(s, s->way.m, &s->solids, arena, status));
+    if (!s->strong) return RH_OK;
+    int64_t size = rh_viscous_solids_size(&s->solids);
+    s->way.a = (rh_operator){size, rh_viscous_solids_apply, &s->solids};
+    s->way.m = (rh_operator){size, rh_viscous_solids_precondition, &s->solids};
+    return RH_OK;
+}
+
+rh_code rh_viscosity_prepare(const rh_viscosity *v, rh_viscosity_system **system, rh_arena *arena, rh_status *status)
+{
+    assembly *s = rh_arena_take_zero(arena, sizeof *s, status);
+    if (!s) return RH_MEMORY;
+    s->v = v;
+    *system = s;
+    RH_TRY(build(s, arena, status));
+    return s->a.unknowns > 0 ? connect(s, arena, status) : RH_OK;
+}
+
+static float *vector_of(const assembly *s, rh_arena *arena, rh_status *status)
+{
+    return rh_arena_take_zero(arena, ((size_t)s->way.a.size + 8) * sizeof(float), status);
+}
+
+// Solved for the change of velocities, A e = mass u - A u: so rounding is relative to it.
+static rh_code relax(assembly *s, rh_faces velocity, rh_arena *arena, rh_krylov_report *report, rh_status *status)
+{
+    const rh_viscous *a = &s->a;
+    const rh_viscosity *v = s->v;
     float *now = rh_viscous_vector(a, arena, status), *pull = rh_viscous_vector(a, arena, status);
-    float *x = rh_arena_take_zero(arena, ((size_t)size + 8) * sizeof *x, status);
-    float *b = rh_arena_take_zero(arena, ((size_t)size + 8) * sizeof *b, status);
+    float *x = vector_of(s, arena, status), *b = vector_of(s, arena, status);
     if (!now || !pull || !x || !b) return RH_MEMORY;
     take_velocities(s, velocity, now);
     rh_viscous_pull(a, now, pull);
     find_stress(s, now, pull, b);
-    if (strong) rh_viscous_solids_begin(&solids, pull, b);
-    if (strong) {
-        way.a = (rh_operator){size, rh_viscous_solids_apply, &solids};
-        way.m = (rh_operator){size, rh_viscous_solids_precondition, &solids};
-    }
-    RH_TRY(rh_krylov_cg(&way, b, x, v->tolerance, v->max_iterations, arena, report, status));
+    if (s->strong) rh_viscous_solids_begin(&s->solids, pull, b);
+    RH_TRY(rh_krylov_cg(&s->way, b, x, v->tolerance, v->max_iterations, arena, report, status));
     add_change(s, x, velocity);
     for (int64_t i = 0; i < rh_viscous_size(a); i++) now[i] += x[i];
-    if (strong) rh_viscous_solids_give(&solids, x, now);
-    bool weak = coupled && !strong;
+    if (s->strong) rh_viscous_solids_give(&s->solids, x, now);
+    bool weak = s->coupled && !s->strong;
     if (weak || v->to_walls.axis[0]) rh_viscous_pull(a, now, pull);
-    if (v->to_walls.axis[0]) tell_walls(s, now, pull, strong);
-    if (weak) rh_viscous_solids_follow(&solids, pull);
+    if (v->to_walls.axis[0]) tell_walls(s, now, pull, s->strong);
+    if (weak) rh_viscous_solids_follow(&s->solids, pull);
     return RH_OK;
+}
+
+rh_code rh_viscosity_relax(rh_viscosity_system *s, rh_faces velocity, rh_arena *arena, rh_krylov_report *report,
+                           rh_status *status)
+{
+    *report = (rh_krylov_report){.converged = true};
+    if (s->a.unknowns == 0) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(arena);
+    rh_code code = relax(s, velocity, arena, report, status);
+    rh_arena_restore(arena, mark);
+    return code;
+}
+
+// The part of the faces that are unknowns, as a vector of the system.
+static void take_push(const assembly *s, rh_faces push, float *b)
+{
+    const rh_viscous *a = &s->a;
+    int cells = a->tiles.cells;
+#pragma omp parallel for schedule(static)
+    for (int32_t n = 0; n < a->tiles.count; n++)
+        for (int d = 0; d < a->tiles.dimension && s->of[n] >= 0; d++) {
+            const float *from = push.axis[d] + (int64_t)s->of[n] * cells;
+            const uint8_t *kind = a->kind[d] + (int64_t)n * cells;
+            float *to = b + d * a->lane + (int64_t)n * cells;
+            for (int c = 0; c < cells; c++) to[c] = kind[c] == RH_FACE_UNKNOWN ? from[c] : 0;
+        }
+}
+
+static rh_code answer(assembly *s, rh_faces push, double *impulse, double tolerance, rh_faces change, rh_arena *arena,
+                      rh_krylov_report *report, rh_status *status)
+{
+    int64_t size = rh_viscous_size(&s->a);
+    float *x = vector_of(s, arena, status), *b = vector_of(s, arena, status);
+    if (!x || !b) return RH_MEMORY;
+    take_push(s, push, b);
+    if (s->strong) rh_viscous_solids_push(&s->solids, impulse, b + size);
+    RH_TRY(rh_krylov_cg(&s->way, b, x, tolerance, s->v->max_iterations, arena, report, status));
+    add_change(s, x, change);
+    for (int k = 0; s->strong && k < RH_DYNAMICS_PARTS * s->v->dynamics->count; k++)
+        impulse[k] = s->solids.mass * (double)x[size + k];
+    return RH_OK;
+}
+
+rh_code rh_viscosity_answer(rh_viscosity_system *s, rh_faces push, double *impulse, double tolerance, rh_faces change,
+                            rh_arena *arena, rh_krylov_report *report, rh_status *status)
+{
+    *report = (rh_krylov_report){.converged = true};
+    if (s->a.unknowns == 0) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(arena);
+    rh_code code = answer(s, push, impulse, tolerance, change, arena, report, status);
+    rh_arena_restore(arena, mark);
+    return code;
+}
+
+rh_code rh_viscosity_show_walls(rh_viscosity_system *s, rh_faces velocity, rh_arena *arena, rh_status *status)
+{
+    if (!s->v->to_walls.axis[0] || s->a.unknowns == 0) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *now = rh_viscous_vector(&s->a, arena, status), *pull = rh_viscous_vector(&s->a, arena, status);
+    if (!now || !pull) return RH_MEMORY;
+    take_velocities(s, velocity, now);
+    rh_viscous_pull(&s->a, now, pull);
+    tell_walls(s, now, pull, s->strong);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+void rh_viscosity_resistance(const rh_viscosity_system *s, int32_t tile, float *out)
+{
+    const rh_viscous *a = &s->a;
+    int32_t n = rh_tiles_find(&a->tiles, s->v->tiles->at[tile]);
+    for (int c = 0; c < a->tiles.cells; c++) {
+        double sum = 0;
+        int count = 0;
+        for (int d = 0; d < a->tiles.dimension && n >= 0; d++) {
+            float k = a->stress[d][(int64_t)n * a->tiles.cells + c];
+            if (k > 0) sum += 1 / (double)k, count++;
+        }
+        out[c] = count ? (float)(count / sum) : 0;
+    }
 }
 
 rh_code rh_viscosity_act(const rh_viscosity *v, rh_faces velocity, rh_arena *arena, rh_krylov_report *report,
                          rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
-    assembly s = {.v = v};
+    rh_viscosity_system *system;
     *report = (rh_krylov_report){.converged = true};
-    rh_code code = build(&s, arena, status);
-    if (code == RH_OK && s.a.unknowns > 0) code = solve(&s, velocity, arena, report, status);
+    rh_code code = rh_viscosity_prepare(v, &system, arena, status);
+    if (code == RH_OK) code = rh_viscosity_relax(system, velocity, arena, report, status);
     rh_arena_restore(arena, mark);
     return code;
 }

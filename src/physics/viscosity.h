@@ -38,6 +38,24 @@ typedef struct rh_viscosity {
 rh_code rh_viscosity_act(const rh_viscosity *v, rh_faces velocity, rh_arena *arena, rh_krylov_report *report,
                          rh_status *status);
 
+// The same in parts, for those who ask it several times in a step: A u = mass u* + forces, with its preconditioner and
+// solids. `v` is borrowed and memory the arena's as long as the system is used.
+typedef struct rh_viscosity_system rh_viscosity_system;
+rh_code rh_viscosity_prepare(const rh_viscosity *v, rh_viscosity_system **system, rh_arena *arena, rh_status *status);
+rh_code rh_viscosity_relax(rh_viscosity_system *s, rh_faces velocity, rh_arena *arena, rh_krylov_report *report,
+                           rh_status *status);
+// How velocities change when something pushes faces (m/s that it would give a full cell), and dynamic solids, while
+// viscosity acts: is added to `change`. `impulse` [6 solids], NULL without them, in: kg m/s of the push; out: that with
+// what stress gives them. Nothing has received it yet.
+rh_code rh_viscosity_answer(rh_viscosity_system *s, rh_faces push, double *impulse, double tolerance, rh_faces change,
+                            rh_arena *arena, rh_krylov_report *report, rh_status *status);
+// Finds `to_walls` for these velocities, and the walls of `cut` as they are now.
+rh_code rh_viscosity_show_walls(rh_viscosity_system *s, rh_faces velocity, rh_arena *arena, rh_status *status);
+// Cells of a tile of the liquid's grid: how strongly they resist being widened in all directions, 2 mu t / (rho h^2)
+// in the midst of the liquid: the harmonic mean of the stresses along the axes, but for those along which faces are
+// given or stress is left out.
+void rh_viscosity_resistance(const rh_viscosity_system *s, int32_t tile, float *out);
+
 // Share of the differences of velocity between neighbouring particles that viscosity leaves in a step: the decay of a
 // wave of two cells, implicit as the step is.
 static inline double rh_viscosity_leaves(double viscosity, double density, double time, double h)

@@ -120,6 +120,12 @@ void rh_viscous_solids_begin(const rh_viscous_solids *s, const float *pull, floa
     for (int k = 0; k < PARTS * s->dynamics->count; k++) b[rh_viscous_size(s->a) + k] = (float)-s->velocity[k];
 }
 
+void rh_viscous_solids_push(const rh_viscous_solids *s, const double *impulse, float *b)
+{
+    rh_dynamics_respond(s->dynamics, impulse, s->velocity);
+    for (int k = 0; k < PARTS * s->dynamics->count; k++) b[k] = (float)s->velocity[k];
+}
+
 void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x, float *velocities)
 {
     int count = PARTS * s->dynamics->count;

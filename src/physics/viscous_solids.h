@@ -51,6 +51,9 @@ void rh_viscous_solids_apply(void *solids, const float *x, float *y);
 void rh_viscous_solids_precondition(void *solids, const float *r, float *z);
 // The lower part of the right-hand side; `pull`: rh_viscous_pull of the velocities that there are, walls included.
 void rh_viscous_solids_begin(const rh_viscous_solids *s, const float *pull, float *b);
+// The same where something else gives the solids these impulses (kg m/s) in the solve: what is found then includes
+// them.
+void rh_viscous_solids_push(const rh_viscous_solids *s, const double *impulse, float *b);
 // The solids receive the impulses found, and their wall faces in `velocities` (a vector of the operator) the change.
 void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x, float *velocities);
 // The impulses that move the solids through liquid that keeps its velocities; `pull` as above, for the new ones.

@@ -25,6 +25,7 @@ typedef struct rh_viscous_step {
     float per_cell;
     rh_faces change;    // m/s: what viscosity did
     rh_faces to_walls;  // m/s of a full cell: what walls got; axis[0] NULL: not asked for
+    float *pressed;     // out: the part of q whose effect on walls is not in `to_walls`; NULL: all of it
     rh_code (*project)(void *user, rh_status *status);
     void *user;
     rh_arena *arena;

@@ -560,6 +560,23 @@ static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse
     return rh_contact_solve(&problem, &dynamics->arena, impulse, any, status);
 }
 
+enum { MANY = 16 };
+
+bool rh_dynamics_near(const rh_dynamics *dynamics)
+{
+    const rh_obstacles *all = dynamics->start;
+    if (!all || dynamics->count > MANY) return all != NULL;
+    for (int n = 0; n < dynamics->count; n++) {
+        const rh_obstacle *own = &all->items[dynamics->items[n].obstacle];
+        const double *v = dynamics->velocity + n * PARTS;
+        double reach = (own->features ? own->features->radius : 0) +
+                       2 * dynamics->dt * sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        for (int i = 0; i < all->count; i++)
+            if (&all->items[i] != own && rh_obstacle_within(all, i, own->origin, reach)) return true;
+    }
+    return false;
+}
+
 bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impulse)
 {
     bool any = false;

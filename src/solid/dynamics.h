@@ -142,6 +142,8 @@ void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, dou
 // of it.
 void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted);
 
+// Whether some of them are so near to another solid that they may touch in this step; of many it is not asked.
+bool rh_dynamics_near(const rh_dynamics *dynamics);
 // Gives what the solids are owed, once a step: the impulses [6 count], not `counted`. A method whose solve answers
 // impulses takes them into it: alone they would throw a light solid far. False: they have been given already.
 bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse);

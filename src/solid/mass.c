@@ -218,12 +218,81 @@ static moments integrate(const rh_shape *shape, rh_dbox box, rh_dvec3 origin, in
     return c.sum;
 }
 
+// --- shapes with a closed form ---------------------------------------------------------------------------------------
+// Moments of a body of revolution about its middle: `along` and `across` are the integrals of squares of distances
+// along its axis (any length), and along any direction across it.
+static moments revolved(double volume, rh_dvec3 axis, double along, double across)
+{
+    moments m = {.volume = volume};
+    double length = rh_d3_length(axis);
+    rh_dvec3 n = length > 0 ? rh_d3_scale(axis, 1 / length) : rh_d3(0, 0, 1);
+    for (int k = 0; k < 6; k++) {
+        int i = pair[k][0], j = pair[k][1];
+        m.second[k] = (along - across) * (&n.x)[i] * (&n.x)[j] + (i == j ? across : 0);
+    }
+    return m;
+}
+
+static moments round_ends(double r, double length, rh_dvec3 axis)
+{
+    double rod = M_PI * r * r * length, cap = 2 * M_PI * r * r * r / 3;
+    double along = rod * length * length / 12 + 2 * cap * (0.25 * length * length + 0.375 * length * r + 0.2 * r * r);
+    return revolved(rod + 2 * cap, axis, along, 0.25 * rod * r * r + 0.4 * cap * r * r);
+}
+
+// False: there is none. Flat ones are a metre deep.
+static bool closed_form(const rh_shape *s, rh_dvec3 *origin, moments *m)
+{
+    if (s->kind == RH_SHAPE_SPHERE) {
+        double r = s->as.sphere.radius;
+        *origin = s->as.sphere.center;
+        if (s->flat) origin->z = 0;
+        double volume = s->flat ? M_PI * r * r : 4 * M_PI / 3 * r * r * r;
+        *m = s->flat ? revolved(volume, rh_d3(0, 0, 1), volume / 12, 0.25 * volume * r * r)
+                     : revolved(volume, rh_d3(0, 0, 1), 0.2 * volume * r * r, 0.2 * volume * r * r);
+        return true;
+    }
+    if (s->kind == RH_SHAPE_BOX && s->as.box.rounding == 0) {
+        rh_dvec3 size = rh_d3_sub(s->as.box.max, s->as.box.min);
+        *origin = rh_d3_scale(rh_d3_add(s->as.box.min, s->as.box.max), 0.5);
+        if (s->flat) size.z = 1, origin->z = 0;
+        *m = (moments){0};
+        add_box(m, rh_d3(0, 0, 0), (double[3]){size.x, size.y, size.z});
+        return true;
+    }
+    if (s->flat) return false;
+    if (s->kind == RH_SHAPE_CYLINDER || s->kind == RH_SHAPE_CAPSULE) {
+        bool capsule = s->kind == RH_SHAPE_CAPSULE;
+        rh_dvec3 from = capsule ? s->as.capsule.from : s->as.cylinder.from;
+        rh_dvec3 to = capsule ? s->as.capsule.to : s->as.cylinder.to, axis = rh_d3_sub(to, from);
+        double r = capsule ? s->as.capsule.radius : s->as.cylinder.radius, length = rh_d3_length(axis);
+        double rod = M_PI * r * r * length;
+        *origin = rh_d3_scale(rh_d3_add(from, to), 0.5);
+        *m = capsule ? round_ends(r, length, axis)
+                     : revolved(rod, axis, rod * length * length / 12, 0.25 * rod * r * r);
+        return true;
+    }
+    if (s->kind == RH_SHAPE_TORUS && s->as.torus.minor <= s->as.torus.major) {
+        double far = s->as.torus.major, r = s->as.torus.minor, volume = 2 * M_PI * M_PI * far * r * r;
+        *origin = s->as.torus.center;
+        *m = revolved(volume, s->as.torus.axis, 0.25 * volume * r * r, volume * (0.5 * far * far + 0.375 * r * r));
+        return true;
+    }
+    return false;
+}
+
 static double extrapolated(double coarse, double fine) { return fine + (fine - coarse) / 3; }
 
 rh_code rh_mass_of_shape(const rh_shape *shape, double density, rh_mass *out, rh_status *status)
 {
+    moments exact;
+    rh_dvec3 middle;
     rh_dbox box = rh_shape_bounds(shape);
     *out = (rh_mass){0};
+    if (closed_form(shape, &middle, &exact)) {
+        *out = mass_of(&exact, middle, density);
+        return RH_OK;
+    }
     if (shape->flat) box.min.z = -0.5, box.max.z = 0.5;
     for (int a = 0; a < 3; a++)
         if (!(fabs((&box.min.x)[a]) < 1e9 && fabs((&box.max.x)[a]) < 1e9))

@@ -19,8 +19,8 @@ typedef struct rh_mass {
 // Mass of a closed mesh, exactly (but for rounding), whatever the orientation of its triangles. `density` in kg/m^3.
 // RH_USER when it encloses nothing.
 rh_code rh_mass_of_mesh(const rh_mesh *mesh, double density, rh_mass *out, rh_status *status);
-// Mass of any bounded shape, to some 1e-4 of its size squared: exact where it is flat along the axes. RH_USER when it
-// is unbounded or nothing lies inside.
+// Mass of any bounded shape: exact of balls, boxes with sharp edges, and in three dimensions cylinders, capsules and
+// rings; of others to some 1e-4 of its size squared. RH_USER when it is unbounded or nothing lies inside.
 rh_code rh_mass_of_shape(const rh_shape *shape, double density, rh_mass *out, rh_status *status);
 // The same thing, weighing `mass` kg.
 rh_mass rh_mass_weighing(const rh_mass *of, double mass);

@@ -54,6 +54,8 @@ typedef struct solver {
     rh_pockets pockets;
     rh_free_operator on_free;
     rh_preconditioner preconditioner;
+    rh_term free_term;  // entries of the term in free cells
+    rh_bodies free_bodies;
     const rh_mprgp_options *options;
     bool unprepared;  // of a preconditioner taken up in the middle
     rh_mprgp_report *report;
@@ -179,6 +181,34 @@ static double projected_step(solver *s, float step, float *out)
 }
 
 // --- the preconditioner ----------------------------------------------------------------------------------------------
+// The bodies beside the operator, as far as they touch free cells.
+static rh_code take_free_bodies(solver *s, rh_status *status)
+{
+    const rh_term *all = s->options->bodies->term;
+    int32_t entries = 0, kept = 0;
+    for (int32_t t = 0; t < all->tile_count; t++) entries += all->tiles[t].entry_end - all->tiles[t].entry_first;
+    s->free_term = *all;
+    s->free_term.tiles = rh_arena_take(s->arena, ((size_t)all->tile_count + 1) * sizeof *all->tiles, status);
+    s->free_term.entries = rh_arena_take(s->arena, ((size_t)entries + 1) * sizeof *all->entries, status);
+    if (!s->free_term.tiles || !s->free_term.entries) return RH_MEMORY;
+    for (int32_t t = 0; t < all->tile_count; t++) {
+        rh_term_tile *tile = &s->free_term.tiles[t];
+        *tile = all->tiles[t];
+        tile->entry_first = kept;
+        for (int32_t e = all->tiles[t].entry_first; e < all->tiles[t].entry_end; e++) {
+            int64_t c = (int64_t)tile->tile * s->a->cells + all->entries[e].cell;
+            if (s->free[c >> 3] >> (c & 7) & 1) s->free_term.entries[kept++] = all->entries[e];
+        }
+        tile->entry_end = kept;
+    }
+    static const rh_pockets none = {0};
+    s->free_bodies = *s->options->bodies;
+    s->free_bodies.term = &s->free_term;
+    s->preconditioner.bodies = kept ? &s->free_bodies : NULL;
+    s->preconditioner.pockets = &none;
+    return RH_OK;
+}
+
 // Made anew whenever the free set has changed. For multigrid that is a pass over the coefficients of tiles that are not
 // plain, and the coarse levels'; a step has six passes over the finest level. An old one, its answer masked to the free
 // set and r / diagonal where cells had come free since, is symmetric and positive definite too, but when 2 % of the
@@ -192,6 +222,7 @@ static rh_code prepare(solver *s, rh_arena_mark mark, rh_status *status)
     s->unprepared = false;
     s->report->preparations++;
     rh_arena_restore(s->arena, mark);
+    if (s->options->bodies) RH_TRY(take_free_bodies(s, status));
     return s->preconditioner.method->prepare(&s->preconditioner, s->arena, status);
 }
 

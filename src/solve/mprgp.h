@@ -27,8 +27,9 @@ typedef struct rh_mprgp_options {
     int max_iterations;  // products with A, looked at between steps
     rh_precondition preconditioner;
     rh_expansion expansion;
-    bool estimate_norm;   // power iteration for |A| instead of the bound of twice the largest diagonal
-    const rh_term *term;  // added to A; NULL = none
+    bool estimate_norm;       // power iteration for |A| instead of the bound of twice the largest diagonal
+    const rh_term *term;      // added to A; NULL = none
+    const rh_bodies *bodies;  // the same for multigrid, which then knows of it on the free set; NULL = it does not
 } rh_mprgp_options;
 
 typedef struct rh_mprgp_report {

@@ -91,3 +91,11 @@ rh_code rh_preconditioner_init(rh_preconditioner *m, rh_precondition which, cons
     m->pockets = NULL;
     return m->method->init(m, arena, status);
 }
+
+rh_preconditioner rh_preconditioner_alone(const rh_preconditioner *m)
+{
+    rh_preconditioner out = *m;
+    out.bodies = NULL;
+    for (int l = 0; l < out.multigrid.count; l++) out.multigrid.levels[l].bodies = NULL;
+    return out;
+}

@@ -36,3 +36,5 @@ extern const rh_precondition_method rh_precondition_methods[];  // by rh_precond
 
 rh_code rh_preconditioner_init(rh_preconditioner *m, rh_precondition which, const rh_poisson *a, rh_arena *arena,
                                rh_status *status);
+// The same for the operator alone, without the bodies beside it: a copy that shares all memory with `m`.
+rh_preconditioner rh_preconditioner_alone(const rh_preconditioner *m);

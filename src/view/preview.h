@@ -10,6 +10,8 @@
 #include "base/vec.h"
 #include "points/points.h"
 #include "scene/look.h"
+#include "solid/obstacles.h"
+#include "view/trace.h"
 
 enum { RH_PREVIEW_LARGEST = 8192 };  // pixels a side
 
@@ -22,8 +24,10 @@ typedef struct rh_preview_options {
     const rh_paint *paint;  // palette, bands and what the values are; NULL = speed in blue
     const float *values;    // one for each point, coloured from low to high; NULL with a paint = all have `color`
     double low, high;
-    rh_vec3 color;  // linear
-    bool matte;     // no gloss
+    rh_vec3 color;               // linear
+    bool matte;                  // no gloss
+    const rh_obstacles *solids;  // drawn in flat pictures, where they are; borrowed, NULL = none
+    const rh_view *camera;       // y up; NULL = frames by itself. A flat picture keeps its direction
     rh_dbox frame;  // m, what to show, in the points' axes; empty (min > max, or all zero) = the points' bounds
 } rh_preview_options;
 

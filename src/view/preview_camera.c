@@ -144,8 +144,33 @@ static rh_preview_camera aim_deep(const rh_preview_cloud *cloud, double width, d
     return c;
 }
 
+// As the traced picture would be taken: the angle spans the shorter side.
+static rh_preview_camera aim_given(const rh_preview_cloud *cloud, const rh_view *view, bool flat, double width,
+                                   double height)
+{
+    rh_preview_camera c = {.perspective = !flat, .x = width / 2, .y = height / 2};
+    rh_dvec3 way = rh_d3_sub(view->target, view->eye);
+    c.middle = fmax(rh_d3_length(way), 1e-6);
+    c.focal = fmin(width, height) / 2 / tan(view->fov * 3.14159265358979 / 360);
+    if (flat) {
+        c.right = rh_d3(1, 0, 0), c.up = rh_d3(0, 1, 0), c.forward = rh_d3(0, 0, -1);
+        c.eye = rh_d3(view->target.x, view->target.y, cloud->box.max.z + cloud->extent);
+        c.focal /= c.middle;
+        c.middle = cloud->extent;
+        return c;
+    }
+    c.forward = rh_d3_scale(way, 1 / c.middle);
+    bool steep = fabs(c.forward.y) > 0.999;
+    c.right = rh_d3_unit(rh_d3_cross(c.forward, steep ? rh_d3(0, 0, -1) : rh_d3(0, 1, 0)));
+    c.up = rh_d3_cross(c.right, c.forward);
+    c.eye = view->eye;
+    c.near = 0.02 * c.middle;
+    return c;
+}
+
 rh_preview_camera rh_preview_aim(const rh_preview_cloud *cloud, const rh_preview_options *o)
 {
     double width = 2.0 * o->width, height = 2.0 * o->height;
+    if (o->camera) return aim_given(cloud, o->camera, o->dimension == 2, width, height);
     return o->dimension == 2 ? aim_flat(cloud, width, height) : aim_deep(cloud, width, height);
 }

@@ -23,11 +23,12 @@ typedef struct stage {
     color scale[SHADES];
     const rh_paint *paint;  // NULL = blue
     color plain;
-    float gloss;          // 1, or 0 for matte grains
-    const float *shadow;  // MAP x MAP over `area`, 0 to 1; NULL in a flat view
-    rh_dbox area;         // m, of the shadow map; only x and z count
-    double line;          // m between lines of the grid
-    rh_vec3 light, half;  // camera axes: right, up, towards the eye
+    float gloss;                 // 1, or 0 for matte grains
+    const float *shadow;         // MAP x MAP over `area`, 0 to 1; NULL in a flat view
+    rh_dbox area;                // m, of the shadow map; only x and z count
+    double line;                 // m between lines of the grid
+    const rh_obstacles *solids;  // of a flat view; NULL = none
+    rh_vec3 light, half;         // camera axes: right, up, towards the eye
 } stage;
 
 static color mix(color a, color b, float t)
@@ -130,11 +131,24 @@ static color flat_grid(const stage *s, float x, float y, color sky)
     return times(sky, 1 - (inside ? 0.15f : 0.05f) * grid);
 }
 
+// Solids of a flat view: grey, darker along their edge. The distance also says how much of a sample is covered.
+static color flat_solid(const stage *s, float x, float y, color behind)
+{
+    static const color body = {0.30f, 0.31f, 0.33f}, rim = {0.10f, 0.105f, 0.115f};
+    const rh_preview_camera *c = s->camera;
+    rh_dvec3 at = {c->eye.x + (x - c->x) / c->focal, c->eye.y + (c->y - y) / c->focal, 0};
+    float inside = (float)(-rh_obstacles_distance(s->solids, at, NULL) * c->focal);  // samples
+    float edge = clamp01(1.5f - fabsf(inside - 1.5f) / 2);
+    return mix(mix(behind, body, 0.85f * clamp01(inside + 0.5f)), rim, edge * clamp01(inside + 0.5f));
+}
+
 static color background(const stage *s, float x, float y)
 {
     float t = y / (float)(2 * s->p->height);
     color sky = mix((color){0.95f, 0.96f, 0.97f}, (color){0.56f, 0.59f, 0.62f}, t * t);
-    return s->camera->perspective ? ground(s, x, y, sky) : flat_grid(s, x, y, sky);
+    if (s->camera->perspective) return ground(s, x, y, sky);
+    color grid = flat_grid(s, x, y, sky);
+    return s->solids ? flat_solid(s, x, y, grid) : grid;
 }
 
 // --- light -----------------------------------------------------------------------------------------------------------
@@ -209,6 +223,7 @@ rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *dis
                .camera = camera,
                .cloud = cloud,
                .line = rh_grid_step(cloud->extent),
+               .solids = camera->perspective ? NULL : o->solids,
                .paint = o->paint,
                .plain = {o->color.x, o->color.y, o->color.z},
                .gloss = o->matte ? 0 : 1};

@@ -171,42 +171,47 @@ static rh_dvec3 momentum(const lab *l)
     return rh_d3_add(rh_d3_add(sum, rh_d3_scale(s->linear, s->mass.mass)), owed);
 }
 
-// A ball shot into a drop without gravity.
+// A ball shot into a drop without gravity. `method`: with its parameters.
 static void shoot(const char *method, double density)
 {
     lab l;
     lab_open(&l,
-             "dimension: 2\ncell: 0.02\ngravity: [0, 0, 0]\nmax_step: 0.005\nphysics: {%s: {}}\n"
+             "dimension: 2\ncell: 0.02\ngravity: [0, 0, 0]\nmax_step: 0.005\nphysics: {%s}\n"
              "bodies: [{shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n"
-             "solids: [{shape: {sphere: {center: [-0.45, 0.05, 0], radius: 0.1}},\n"
+             "solids: [{shape: {sphere: {center: [-0.45, 0.05, 0], radius: 0.1}}, wall: %s,\n"
              "          dynamic: {density: %g, velocity: [1, 0, 0]}}]\n",
-             method, density);
+             method, strstr(method, "viscosity") ? "no_slip" : "slip", density);
     rh_dvec3 before = momentum(&l);
     lab_run(&l, 0.6, NULL, NULL);
     rh_dvec3 after = momentum(&l), error = rh_d3_sub(after, before);
     print_message("  %s, %g kg/m^3: %.4g kg m/s before, off by %.2g, %.2g; the ball at %.3f with %.3f m/s\n", method,
                   density, before.x, error.x / before.x, error.y / before.x, solid_of(&l, 0)->position.x,
                   solid_of(&l, 0)->linear.x);
-    assert_true(fabs(error.x) < 1e-6 * before.x && fabs(error.y) < 1e-6 * before.x);
+    // What stress gives to faces beyond the liquid, which velocities are extended to afterwards, is lost.
+    double most = (strstr(method, "viscosity") ? 1e-3 : 1e-6) * before.x;
+    assert_true(fabs(error.x) < most && fabs(error.y) < most);
     lab_close(&l);
 }
 
 static void momentum_of_liquid_and_solids_stays(void **state)
 {
     (void)state;
-    shoot("liquid", 1000);
-    shoot("liquid", 100);
-    shoot("splash", 1000);
-    shoot("splash", 100);
+    shoot("liquid: {}", 1000);
+    shoot("liquid: {}", 100);
+    shoot("splash: {}", 1000);
+    shoot("splash: {}", 100);
+    shoot("liquid: {viscosity: 10}", 1000);
+    shoot("liquid: {viscosity: 10, viscosity_turns: 20}", 1000);
+    shoot("liquid: {viscosity: 1000, viscosity_turns: 20}", 100);
 }
 
 // --- the solve -------------------------------------------------------------------------------------------------------
 // Iterations of the first pressure of a tank of 128 x 128 cells with `side` times `side` balls or squares, turned, in
 // it.
-static int iterations(int side, double density, const char *shape)
+static int iterations(const char *method, int side, double density, const char *shape)
 {
     lab l;
-    static char solids[32768];
+    static char solids[32768], head[512];
     int used = 0;
     double gap = 1.28 / (side + 1);
     solids[0] = 0;
@@ -219,12 +224,13 @@ static int iterations(int side, double density, const char *shape)
                          ball ? x : x - r, ball ? y : y - 0.6 * r, ball ? r : x + r, ball ? density : y + 0.6 * r,
                          density);
     }
-    lab_open_long(&l,
-                  "dimension: 2\ncell: 0.01\nphysics: {liquid: {tolerance: 1e-6}}\n"
-                  "bodies: [{shape: {box: {min: [0, 0, -1], max: [1.28, 1.28, 1]}}}]\n"
-                  "solids:\n"
-                  "  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.28, 2, 1]}}}\n",
-                  solids);
+    snprintf(head, sizeof head,
+             "dimension: 2\ncell: 0.01\nphysics: {%s}\n"
+             "bodies: [{shape: {box: {min: [0, 0, -1], max: [1.28, 1.28, 1]}}}]\n"
+             "solids:\n"
+             "  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.28, 2, 1]}}}\n",
+             method);
+    lab_open_long(&l, head, solids);
     rh_status status = {0};
     lab_check(rh_world_step(l.world, 0.01, NULL, &status), &status);
     int found = rh_world_report(l.world)->iterations;
@@ -264,15 +270,33 @@ static void many_solids_and_light_ones_cost_no_iterations(void **state)
 {
     (void)state;
     const double densities[] = {1, 10, 100, 1000, 20000};
-    int none = iterations(0, 0, "ball");
+    int none = iterations("liquid: {tolerance: 1e-6}", 0, 0, "ball");
     print_message("  without solids: %d iterations\n", none);
     for (int shape = 0; shape < 2; shape++)
         for (int i = 0; i < 5; i++) {
-            int one = iterations(1, densities[i], shape ? "box" : "ball"),
-                hundred = iterations(10, densities[i], shape ? "box" : "ball");
+            int one = iterations("liquid: {tolerance: 1e-6}", 1, densities[i], shape ? "box" : "ball"),
+                hundred = iterations("liquid: {tolerance: 1e-6}", 10, densities[i], shape ? "box" : "ball");
             print_message("  %s of %g kg/m^3: one %d, a hundred %d\n", shape ? "boxes" : "balls", densities[i], one,
                           hundred);
             assert_true(one <= none + 2 && hundred <= none + 5);
+        }
+}
+
+// The same of pressure that only pushes (MPRGP), preconditioned on its free set. (When multigrid there did not know of
+// the solids, a hundred light ones took 76 iterations in splash and 57 in sand.) With RHEO_LONG=1 all densities.
+static void solids_in_splash_and_sand_cost_few_iterations(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"splash: {}", "sand: {}"};
+    const double densities[] = {100, 10, 500, 2000};
+    for (int m = 0; m < 2; m++)
+        for (int i = 0; i < (getenv("RHEO_LONG") ? 4 : 1); i++) {
+            int none = i ? 0 : iterations(methods[m], 0, 0, "ball");
+            int one = iterations(methods[m], 1, densities[i], "ball"),
+                hundred = iterations(methods[m], 10, densities[i], "ball");
+            print_message("  %s: balls of %g kg/m^3: none %d, one %d, a hundred %d\n", methods[m], densities[i], none,
+                          one, hundred);
+            assert_true(one <= 25 && hundred <= 45);
         }
 }
 
@@ -285,6 +309,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_lies_below_water_stays),
         cmocka_unit_test(solids_let_go_move_with_their_added_mass),
         cmocka_unit_test(many_solids_and_light_ones_cost_no_iterations),
+        cmocka_unit_test(solids_in_splash_and_sand_cost_few_iterations),
         cmocka_unit_test(a_chain_of_joints_costs_no_iterations),
         cmocka_unit_test(what_floats_displaces_its_weight),
     };

@@ -100,6 +100,10 @@ static const golden scenes[] = {
      "emitters:\n - {viscosity: 2, velocity: [0.5, -1, 0], shape: {sphere: {center: [0.5, 0.6, 0.2], radius: "
      "0.08}}}\n",
      0},
+    {"thick_turns",
+     "rheo: 1\ndimension: 2\ncell: 0.04\nframes: {last: 6}\n"
+     "physics: {liquid: {viscosity: 50, viscosity_turns: 20}}\n" WATER TANK DYNAMIC,
+     0},
     {"splash_dam",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {}}\n" WATER TANK
      " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",

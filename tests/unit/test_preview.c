@@ -119,6 +119,40 @@ static void near_hides_far_and_speed_is_bright(void **state)
     rh_points_free(&points);
 }
 
+// A disc of a quarter of the picture's width in a flat picture is grey to its edge, which is where it should be; and
+// what a camera that looks at a corner shows is what there is.
+static void flat_pictures_show_solids(void **state)
+{
+    (void)state;
+    static uint8_t rgb[3 * W * H], without[3 * W * H];
+    rh_points points = make(1);
+    rh_vec3 *P = rh_points_data(&points, "P", RH_POINT_VEC3F);
+    P[0] = rh_v3(0.02f, 0.02f, 0);
+    rh_obstacle disc = {.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.5, 0.2, 0}, 0.125}, .flat = true},
+                        .pose = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
+    rh_obstacles solids = {.items = &disc, .count = 1};
+    rh_preview_options o = options(2);
+    assert_int_equal(rh_preview_render(&points, &o, without, NULL), RH_OK);
+    o.solids = &solids;
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    double scale = 0.86 * W;
+    int changed = 0;
+    for (int i = 0; i < W * H; i++) changed += memcmp(rgb + 3 * i, without + 3 * i, 3) != 0;
+    assert_true(fabs(changed / (3.14159 * pow(0.125 * scale, 2)) - 1) < 0.06);
+    const uint8_t *middle = rgb + 3 * (H / 2 * W + W / 2);
+    assert_true(middle[0] < 180 && abs(middle[0] - middle[2]) < 16);
+
+    rh_view view = {{2, 2, 5}, {2, 2, 0}, 10};
+    o.camera = &view;
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    middle = rgb + 3 * (H / 2 * W + W / 2);
+    assert_true(middle[0] > 180);  // far from the disc
+    view = (rh_view){{0.5, 0.2, 1}, {0.5, 0.2, 0}, 6};
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    for (int x = 0; x < W; x++) assert_true(rgb[3 * (H / 2 * W + x)] < 180);  // nothing but the disc
+    rh_points_free(&points);
+}
+
 static void threads_and_order_do_not_show(void **state)
 {
     (void)state;
@@ -249,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_sphere_is_where_it_should_be),
         cmocka_unit_test(near_hides_far_and_speed_is_bright),
+        cmocka_unit_test(flat_pictures_show_solids),
         cmocka_unit_test(threads_and_order_do_not_show),
         cmocka_unit_test(odd_input_does_no_harm),
         cmocka_unit_test(values_paint),

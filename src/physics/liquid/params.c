@@ -28,8 +28,8 @@ static const rh_param rows[] = {
     {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
      .help = "relative residual at which the viscosity solve stops"},
     {"viscosity_turns", RH_PARAM_INT, AT(viscosity_turns), "", "1", 1, 20,
-     .help = "how often viscosity and pressure take turns in a step: with 2 or 3 both hold at once, as in Stokes flow; "
-             "1 is faster, and softer in long steps. It ends sooner when nothing is left"},
+     .help = "how often viscosity and pressure may take turns in a step: with 20 both hold at once, as in Stokes flow "
+             "(it ends sooner, when nothing is left); 1 is some three times as fast, and softer in long steps"},
     {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = rh_viscous_coupling_names,
      .help =
          "how viscosity moves dynamic solids: strong (with the liquid, in one solve), weak (after it) or one_way (not "

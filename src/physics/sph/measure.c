@@ -10,7 +10,7 @@
 
 #include <math.h>
 #include "base/parallel.h"
-#include "physics/sph/runs.h"
+#include "physics/sph_runs.h"
 
 enum { TERMS = 4 };                 // 1, x, y, z
 static const double WET = 0.25;     // share of its surroundings that must be liquid for a place to count as inside

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "physics/inflow.h"
 #include "physics/sph_contact.h"
 #include "physics/sph/measure.h"
 #include "physics/sph/pressure.h"
@@ -230,19 +231,6 @@ static float attraction(const rh_sph_params *p, const rh_sph_kernel *k)
     return (float)(p->surface_tension / (p->density * work));
 }
 
-static bool is_in_inflow(const rh_surroundings *around, rh_dvec3 x, rh_dvec3 *velocity)
-{
-    for (int n = 0; n < around->inflow_count; n++) {
-        const rh_inflow *in = &around->inflows[n];
-        bool inside = true;
-        for (int a = 0; a < around->dimension; a++)
-            inside = inside && (&x.x)[a] >= (&in->bounds.min.x)[a] && (&x.x)[a] <= (&in->bounds.max.x)[a];
-        if (!inside || rh_shape_distance(in->shape, rh_pose_to_local(&in->pose, x)) > 0) continue;
-        return *velocity = in->velocity, true;
-    }
-    return false;
-}
-
 static rh_code hold_inflows(step *s, rh_status *status)
 {
     rh_sph_fluid *f = &s->fluid;
@@ -252,7 +240,7 @@ static rh_code hold_inflows(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
         rh_dvec3 velocity;
-        s->held[i] = is_in_inflow(s->around, rh_d3_from(s->start[i]), &velocity);
+        s->held[i] = rh_inflow_at(s->around, rh_d3_from(s->start[i]), &velocity);
         if (!s->held[i]) continue;
         for (int a = 0; a < s->around->dimension; a++) f->flow[4 * i + a] = (float)(&velocity.x)[a];
     }

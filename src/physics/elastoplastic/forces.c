@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Forces of stresses between pairs, and of what holds particles among their neighbours (matter.h):
+//      a_i = sum_j w ((S_i + S_j) dx + hold_i - hold_j),      S = T K^-1 - hold g^T
+// Both of a pair compute the same sum, so what one gets the other loses, to the last bit. The source's pair forces
+// (D. Gerszewski, equations 4.10 to 4.13; docs/sources.md) have the derivative of a kernel instead of w K^-1 dx: they
+// keep momentum too, but not angular momentum, and the stress across a plane is off by what the kernel's sums are off.
+#include "physics/elastoplastic/matter.h"
+
+static void load_one(rh_ep_matter *m, int64_t i)
+{
+    const float *t = m->stress + 6 * i, *k = m->inverse + 6 * i, *g = m->lean + 4 * i, *hold = m->hold + 3 * i;
+    static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    float *out = m->load + 12 * i;
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            float sum = 0;
+            for (int c = 0; c < 3; c++) sum += t[at[a][c]] * k[at[c][b]];
+            out[4 * a + b] = sum - hold[a] * g[b];
+        }
+        out[4 * a + 3] = hold[a];
+    }
+}
+
+static void push_one(rh_ep_matter *m, int64_t i)
+{
+    const float *own = m->place + 4 * i, *load = m->load + 12 * i;
+    rh_f8 sum[3] = {rh_f8_all(0), rh_f8_all(0), rh_f8_all(0)};
+    RH_SPH_EACH(m->lists->fluid, i, near)
+    {
+        rh_f8 place[4], d[3], row[3][4];
+        const uint32_t at[8] = {3 * near[0], 3 * near[1], 3 * near[2], 3 * near[3],
+                                3 * near[4], 3 * near[5], 3 * near[6], 3 * near[7]};
+        rh_sph_gather(m->place, near, place);
+        for (int a = 0; a < 3; a++) d[a] = place[a] - own[a], rh_sph_gather(m->load + 4 * a, at, row[a]);
+        rh_f8 w = rh_ep_of_piece(m, i, near, rh_ep_weight(m, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+        for (int a = 0; a < 3; a++) {
+            const float *s = load + 4 * a;
+            rh_f8 *n = row[a];
+            sum[a] += w * ((s[0] + n[0]) * d[0] + (s[1] + n[1]) * d[1] + (s[2] + n[2]) * d[2] + (s[3] - n[3]));
+        }
+    }
+    for (int a = 0; a < 3; a++) m->push[4 * i + a] = rh_f8_sum(sum[a]);
+}
+
+void rh_ep_push(rh_ep_matter *m)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++) load_one(m, i);
+#pragma omp parallel for schedule(dynamic, 512)
+    for (int64_t i = 0; i < m->count; i++) push_one(m, i);
+}

@@ -194,6 +194,7 @@ typedef struct step {
     rh_ep_matter matter;
     rh_ep_state state;  // scratch: written back when the step cannot fail any more
     float *x, *y, *z;
+    const float *before;  // velocities of an implicit step without walls; NULL: explicit
     uint8_t *held;
     rh_vec3 *start;
     double *sums;
@@ -386,23 +387,23 @@ static rh_ep_contact contact_of(const step *s)
 
 static rh_code find_velocities(step *s, rh_status *status)
 {
-    rh_ep_matter *m = &s->matter;
     const rh_ep_contact contact = contact_of(s);
-    rh_ep_solve solve = {.matter = m,
+    rh_ep_solve solve = {.matter = &s->matter,
                          .state = &s->state,
                          .contact = &contact,
                          .held = s->held,
                          .kick = s->kick,
-                         .previous_dt = (float)s->around->previous_dt,
-                         .sums = s->sums};
+                         .previous_dt = (float)s->around->previous_dt};
     if (!s->me->params->implicit) {
         rh_ep_explicit(&solve);
         add_gravity(s);
         return RH_OK;
     }
-    rh_ep_begin(&solve);
+    RH_TRY(rh_ep_begin(&solve, &s->me->arena, status));
     add_gravity(s);
-    return rh_ep_implicit(&solve, &s->me->arena, s->report, status);
+    RH_TRY(rh_ep_implicit(&solve, &s->me->arena, s->report, status));
+    s->before = solve.before;
+    return RH_OK;
 }
 
 static rh_code look(step *s, rh_sight what, rh_status *status)
@@ -419,19 +420,29 @@ static rh_code look(step *s, rh_sight what, rh_status *status)
     return rh_observe(&view, status);
 }
 
-// Moves the particles. Nothing fails after this but for lack of memory of an observer.
-static rh_code move(step *s, rh_status *status)
+// Velocities and, by them, places.
+static void go(step *s, const float *flow)
 {
     rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F), *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
-    rh_ep_matter *m = &s->matter;
-    const rh_ep_contact contact = contact_of(s);
+    const rh_ep_matter *m = &s->matter;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->count; i++) {
-        for (int a = 0; a < m->dimension; a++) (&v[i].x)[a] = m->flow[4 * i + a];
-        for (int a = 0; a < m->dimension; a++) (&x[i].x)[a] += m->dt * m->flow[4 * i + a];
-    }
+    for (int64_t i = 0; i < m->count; i++)
+        for (int a = 0; a < m->dimension; a++) {
+            (&v[i].x)[a] = flow[4 * i + a];
+            (&x[i].x)[a] = (&s->start[i].x)[a] + m->dt * flow[4 * i + a];
+        }
+}
+
+// Moves the particles. Nothing fails after this but for lack of memory of an observer. What walls do in an implicit
+// solve is what observers see between the velocities before and after.
+static rh_code move(step *s, rh_status *status)
+{
+    const rh_ep_contact contact = contact_of(s);
+    go(s, s->before ? s->before : s->matter.flow);
     RH_TRY(look(s, RH_SIGHT_MOVED, status));
-    rh_ep_contact_all(&contact, x, v);
+    if (s->before) go(s, s->matter.flow);
+    rh_ep_contact_all(&contact, rh_points_data(s->points, "P", RH_POINT_VEC3F),
+                      rh_points_data(s->points, "v", RH_POINT_VEC3F));
     stage(s, "motion");
     return RH_OK;
 }

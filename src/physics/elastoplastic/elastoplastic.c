@@ -239,6 +239,7 @@ static rh_code take(step *s, rh_status *status)
         .flow = take_floats(s, 4, true, status),
         .load = take_floats(s, 12, true, status),
         .inverse = take_floats(s, 6, false, status),
+        .firm = take_floats(s, 6, false, status),
         .lean = take_floats(s, 4, false, status),
         .gradient = take_floats(s, 9, false, status),
         .apart = take_floats(s, 3, false, status),
@@ -256,10 +257,10 @@ static rh_code take(step *s, rh_status *status)
     s->x = take_floats(s, 1, false, status), s->y = take_floats(s, 1, false, status);
     s->z = take_floats(s, 1, false, status), s->start = take_floats(s, 3, false, status);
     s->sums = rh_arena_take(&s->me->arena, (size_t)(rh_blocks(s->points->count) + 1) * sizeof(double), status);
-    if (!m->place || !m->flow || !m->load || !m->inverse || !m->lean || !m->apart || !m->hold || !s->state.offset ||
-        !m->gradient || !m->stress || !m->push || !m->density || !m->covered || !m->loose || !m->moduli ||
-        !s->state.deformation || !s->state.mises || !s->state.stiffen || !s->x || !s->y || !s->z || !s->start ||
-        !s->sums)
+    if (!m->place || !m->flow || !m->load || !m->inverse || !m->lean || !m->firm || !m->apart || !m->hold ||
+        !s->state.offset || !m->gradient || !m->stress || !m->push || !m->density || !m->covered || !m->loose ||
+        !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen || !s->x || !s->y || !s->z ||
+        !s->start || !s->sums)
         return RH_MEMORY;
     sum_lattice(m);
     return RH_OK;
@@ -439,6 +440,7 @@ static rh_code move(step *s, rh_status *status)
 {
     const rh_ep_contact contact = contact_of(s);
     go(s, s->before ? s->before : s->matter.flow);
+    RH_TRY(look(s, RH_SIGHT_TOUCHED, status));  // nothing but contact, below: says how long forces acted
     RH_TRY(look(s, RH_SIGHT_MOVED, status));
     if (s->before) go(s, s->matter.flow);
     rh_ep_contact_all(&contact, rh_points_data(s->points, "P", RH_POINT_VEC3F),

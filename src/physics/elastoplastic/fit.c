@@ -109,15 +109,18 @@ static float firmness(const rh_ep_matter *m, const axes *k, int a)
     return square / (square + least * least);
 }
 
-static void invert_loosely(const rh_ep_matter *m, const float k[6], float out[6])
+static void invert_loosely(const rh_ep_matter *m, const float k[6], float out[6], float firm[6])
 {
     static const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
     axes a = axes_of(k);
-    for (int n = 0; n < 6; n++) out[n] = 0;
+    for (int n = 0; n < 6; n++) out[n] = firm[n] = 0;
     for (int e = 0; e < 3; e++) {
         if (!(a.value[e] > 1e-6f * m->lattice)) continue;
-        float by = firmness(m, &a, e) / a.value[e];
-        for (int n = 0; n < 6; n++) out[n] += by * a.vector[e][first[n]] * a.vector[e][second[n]];
+        float share = firmness(m, &a, e), by = share / a.value[e];
+        for (int n = 0; n < 6; n++) {
+            float both = a.vector[e][first[n]] * a.vector[e][second[n]];
+            out[n] += by * both, firm[n] += share * both;
+        }
     }
 }
 
@@ -129,7 +132,7 @@ void rh_ep_prepare(rh_ep_matter *m)
         float k[6], *out = m->inverse + 6 * i, *lean = m->lean + 4 * i;
         sum_places(m, i, k, lean);
         m->loose[i] = !(invert(k, out) > FIRM * whole);
-        if (m->loose[i]) invert_loosely(m, k, out);
+        if (m->loose[i]) invert_loosely(m, k, out, m->firm + 6 * i);
         const float b[9] = {lean[0], lean[1], lean[2]};
         float g[9];
         times_inverse(b, out, g);
@@ -138,19 +141,34 @@ void rh_ep_prepare(rh_ep_matter *m)
 }
 
 // --- gradients -------------------------------------------------------------------------------------------------------
+static void fit_one(rh_ep_matter *m, int64_t i)
+{
+    float sum[12], *n = m->apart + 3 * i;
+    const float *g = m->lean + 4 * i;
+    sum_field(m, i, sum);
+    times_inverse(sum, m->inverse + 6 * i, m->gradient + 9 * i);
+    float by = m->loose[i] ? 0 : 1 / g[3];
+    for (int a = 0; a < 3; a++) {
+        const float *r = sum + 3 * a;
+        n[a] = by * (sum[9 + a] - (r[0] * g[0] + r[1] * g[1] + r[2] * g[2]));
+    }
+}
+
+// Of a loose particle only what is fixed, from both sides: a turn is none that way.
+static void leave_loose_out(const rh_ep_matter *m, int64_t i, float g[9])
+{
+    float turned[9], out[9];
+    for (int n = 0; n < 9; n++) turned[n] = g[n % 3 * 3 + n / 3];
+    times_inverse(turned, m->firm + 6 * i, out);
+    for (int n = 0; n < 9; n++) g[n] = out[n % 3 * 3 + n / 3];
+}
+
 void rh_ep_gradients(rh_ep_matter *m)
 {
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t i = 0; i < m->count; i++) {
-        float sum[12], *n = m->apart + 3 * i;
-        const float *g = m->lean + 4 * i;
-        sum_field(m, i, sum);
-        times_inverse(sum, m->inverse + 6 * i, m->gradient + 9 * i);
-        float by = m->loose[i] ? 0 : 1 / g[3];
-        for (int a = 0; a < 3; a++) {
-            const float *r = sum + 3 * a;
-            n[a] = by * (sum[9 + a] - (r[0] * g[0] + r[1] * g[1] + r[2] * g[2]));
-        }
+        fit_one(m, i);
+        if (m->loose[i]) leave_loose_out(m, i, m->gradient + 9 * i);
     }
 }
 
@@ -196,8 +214,9 @@ static void complete(const rh_ep_matter *m, int64_t i, float g[9])
 
 void rh_ep_step_gradients(rh_ep_matter *m)
 {
-    rh_ep_gradients(m);
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t i = 0; i < m->count; i++)
+    for (int64_t i = 0; i < m->count; i++) {
+        fit_one(m, i);
         if (m->loose[i]) complete(m, i, m->gradient + 9 * i);
+    }
 }

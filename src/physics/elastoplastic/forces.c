@@ -8,17 +8,29 @@
 // keep momentum too, but not angular momentum, and the stress across a plane is off by what the kernel's sums are off.
 #include "physics/elastoplastic/matter.h"
 
+static const int ENTRY[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};  // of symmetric matrices: xx yy zz xy xz yz
+
+// a b, of symmetric ones, or with `a` whole.
+static void times(const float a[9], const float b[6], float out[9])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            out[3 * r + c] = a[3 * r] * b[ENTRY[0][c]] + a[3 * r + 1] * b[ENTRY[1][c]] + a[3 * r + 2] * b[ENTRY[2][c]];
+}
+
 static void load_one(rh_ep_matter *m, int64_t i)
 {
     const float *t = m->stress + 6 * i, *k = m->inverse + 6 * i, *g = m->lean + 4 * i, *hold = m->hold + 3 * i;
-    static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
-    float *out = m->load + 12 * i;
+    float *out = m->load + 12 * i, whole[9], s[9];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) whole[3 * a + b] = t[ENTRY[a][b]];
+    if (m->loose[i]) {  // the stress of directions that are not fixed acts on nobody: from both sides, for the torque
+        const float *f = m->firm + 6 * i, left[9] = {f[0], f[3], f[4], f[3], f[1], f[5], f[4], f[5], f[2]};
+        times(left, t, whole);
+    }
+    times(whole, k, s);
     for (int a = 0; a < 3; a++) {
-        for (int b = 0; b < 3; b++) {
-            float sum = 0;
-            for (int c = 0; c < 3; c++) sum += t[at[a][c]] * k[at[c][b]];
-            out[4 * a + b] = sum - hold[a] * g[b];
-        }
+        for (int b = 0; b < 3; b++) out[4 * a + b] = s[3 * a + b] - hold[a] * g[b];
         out[4 * a + 3] = hold[a];
     }
 }

@@ -50,6 +50,7 @@ typedef struct rh_ep_matter {
     float *flow;         // [4 (count + 8)]: velocity (m/s), or another field that gradients are taken of, and 0
     float *load;         // [12 (count + 8)]: rows of T K^-1 - hold g^T, each followed by a component of hold
     float *inverse;      // [6 count] K^-1, 1/m^2: xx yy zz xy xz yz
+    float *firm;         // [6 count] of loose ones: share of each direction that neighbours fix, K^+ K
     float *lean;         // [4 count] g (1/m), and the sum of weights
     float *gradient;     // [9 count] 1/s
     float *apart;        // [3 count] n, m/s

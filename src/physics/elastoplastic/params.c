@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The parameters of elastoplastic matter.
-#include <string.h>
 #include "physics/elastoplastic/elastoplastic.h"
 
 static const char *const laws[] = {"hencky", "linear", "stvk", "neo_hookean", NULL};
@@ -92,7 +91,7 @@ static const rh_param rows[] = {
      .help = "stress of a stretch: hencky (logarithm), linear, stvk (St Venant-Kirchhoff) or neo_hookean"},
     {"yield_norm", RH_PARAM_CHOICE, OF(norm), "", "mises", .choices = norms,
      .help = "what is compared with yield: mises (pressure left out) or full (the whole stress, as the source has it)"},
-    {"weights", RH_PARAM_CHOICE, OF(weights), "", "smooth", .choices = weights,
+    {"weights", RH_PARAM_CHOICE, OF(weights), "", "squared", .choices = weights,
      .help = "of neighbours in fits: smooth, or squared as the source has them"},
     {"volume_relief", RH_PARAM_BOOL, OF(volume_relief), "", "true",
      .help = "plastic flow undoes a change of volume too where that is more than a tenth"},
@@ -121,22 +120,10 @@ static const rh_param rows[] = {
      .help = "of one implicit solve; reaching it the step is tried again, half as long"},
 };
 
-static rh_code check(const void *object, const char **field, rh_status *status)
-{
-    const rh_ep_params *p = object;
-    const rh_ep_kind *kinds = p->kinds.items;
-    *field = "kinds";
-    for (int i = 0; i < p->kinds.count; i++)
-        for (int k = 0; k < i; k++)
-            if (strcmp(kinds[i].name, kinds[k].name) == 0)
-                return rh_fail(status, RH_USER, "two kinds are called '%s': expected different names", kinds[i].name);
-    return RH_OK;
-}
-
 const rh_param_table rh_ep_table = {"elastoplastic",
                                     "Dough, clay, jelly, rubber: matter that springs back from small strains and flows "
                                     "beyond, on particles.",
                                     rows,
                                     RH_PARAM_COUNT(rows),
                                     sizeof(rh_ep_params),
-                                    check};
+                                    NULL};

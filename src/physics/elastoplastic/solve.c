@@ -312,6 +312,20 @@ static rh_code solve_once(rh_ep_solve *s, const vectors *w, rh_arena *arena, rh_
                    solved.iterations, solved.residual);
 }
 
+// before = v less what walls do: `residual`, as far as the particle is tied, and friction of one that slides.
+static void take_walls_out(rh_ep_solve *s, const float *v, const float *residual)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < s->matter->count; i++) {
+        const wall_tie *t = &s->ties[i];
+        const float *r = residual + 4 * i, n = r[0] * t->normal.x + r[1] * t->normal.y + r[2] * t->normal.z;
+        for (int a = 0; a < 3; a++) {
+            float wall = t->kind == STICKS ? r[a] : t->kind == SLIDES ? n * (&t->normal.x)[a] + (&t->rub.x)[a] : 0;
+            s->before[4 * i + a] = v[4 * i + a] - wall;
+        }
+    }
+}
+
 rh_code rh_ep_implicit(rh_ep_solve *s, rh_arena *arena, rh_step_report *report, rh_status *status)
 {
     rh_ep_matter *m = s->matter;
@@ -326,17 +340,11 @@ rh_code rh_ep_implicit(rh_ep_solve *s, rh_arena *arena, rh_step_report *report, 
         RH_TRY(solve_once(s, &w, arena, report, status));
         apply_whole(s, w.v, w.b);  // leaves the gradients of v
         for (int64_t n = 0; n < 4 * m->count; n++) w.b[n] -= s->given[n];
+        take_walls_out(s, w.v, w.b);
         bool changed = judge(s, w.v, w.b);
         changed = flows(s) || changed;
         if (!changed) break;
     }
     memcpy(m->flow, w.v, own);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->count; i++)
-        for (int a = 0; a < 3; a++) {
-            const wall_tie *t = &s->ties[i];
-            float wall = t->kind == FREE ? 0 : w.b[4 * i + a] + (&t->rub.x)[a];
-            s->before[4 * i + a] = w.v[4 * i + a] - wall;
-        }
     return RH_OK;
 }

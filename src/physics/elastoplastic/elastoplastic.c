@@ -23,7 +23,7 @@
 #include "physics/elastoplastic/solve.h"
 #include "physics/elastoplastic/stress.h"
 #include "physics/inflow.h"
-#include "physics/observer.h"
+#include "physics/sph_values.h"
 #include "physics/step.h"
 #include "physics/time_step.h"
 
@@ -194,6 +194,7 @@ typedef struct step {
     rh_ep_matter matter;
     rh_ep_state state;  // scratch: written back when the step cannot fail any more
     float *x, *y, *z;
+    float *pressure;      // [count] m^2/s^2: over the density
     const float *before;  // velocities of an implicit step without walls; NULL: explicit
     uint8_t *held;
     rh_vec3 *start;
@@ -254,13 +255,14 @@ static rh_code take(step *s, rh_status *status)
                              .offset = take_floats(s, 3, false, status),
                              .mises = take_floats(s, 1, false, status),
                              .stiffen = take_floats(s, 1, false, status)};
+    s->pressure = take_floats(s, 1, true, status);
     s->x = take_floats(s, 1, false, status), s->y = take_floats(s, 1, false, status);
     s->z = take_floats(s, 1, false, status), s->start = take_floats(s, 3, false, status);
     s->sums = rh_arena_take(&s->me->arena, (size_t)(rh_blocks(s->points->count) + 1) * sizeof(double), status);
     if (!m->place || !m->flow || !m->load || !m->inverse || !m->lean || !m->firm || !m->apart || !m->hold ||
-        !s->state.offset || !m->gradient || !m->stress || !m->push || !m->density || !m->covered || !m->loose ||
-        !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen || !s->x || !s->y || !s->z ||
-        !s->start || !s->sums)
+        !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push || !m->density || !m->covered ||
+        !m->loose || !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen || !s->x || !s->y ||
+        !s->z || !s->start || !s->sums)
         return RH_MEMORY;
     sum_lattice(m);
     return RH_OK;
@@ -300,9 +302,10 @@ static void fill_places(step *s)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
         moduli_of(p, &from, i, s->around->previous_dt, &m->moduli[i]);
+        float sound = rh_ep_sound(&m->moduli[i]);
         s->start[i] = x[i];
         s->x[i] = x[i].x, s->y[i] = x[i].y, s->z[i] = flat ? 0 : x[i].z;
-        memcpy(m->place + 4 * i, (const float[4]){s->x[i], s->y[i], s->z[i], 0}, 16);
+        memcpy(m->place + 4 * i, (const float[4]){s->x[i], s->y[i], s->z[i], sound * sound}, 16);
         memcpy(m->flow + 4 * i, (const float[4]){v[i].x, v[i].y, flat ? 0 : v[i].z, 0}, 16);
     }
     for (int64_t i = m->count; i < m->count + 8; i++) {
@@ -434,13 +437,48 @@ static void go(step *s, const float *flow)
         }
 }
 
+// What observers see at places: pressure is the mean of the principal stresses, its sign turned.
+static rh_code show(step *s, rh_status *status)
+{
+    const rh_ep_matter *m = &s->matter;
+    if (!s->around->observer) return RH_OK;
+    float *q = take_floats(s, 1, true, status);
+    rh_vec3 *v = take_floats(s, 3, true, status);
+    if (!q || !v) return RH_MEMORY;
+    for (int64_t i = 0; i < m->count; i++) {
+        const float *u = m->flow + 4 * i;
+        q[i] = s->pressure[i];
+        v[i] = rh_v3(u[0], u[1], u[2]);
+    }
+    const rh_sph_values values = {&s->me->kernel, &s->tiles, m->place, q, v};
+    rh_step_view view = {.what = RH_SIGHT_PRESSED,
+                         .around = s->around,
+                         .dt = m->dt,
+                         .kick = s->kick,
+                         .density = s->me->params->density,
+                         .tiles = &s->tiles,
+                         .points = s->points,
+                         .arena = &s->me->arena,
+                         .obstacles = s->around->obstacles,
+                         .speed = m->dt / s->tiles.h,
+                         .q_at = rh_sph_q_at,
+                         .velocity_at = rh_sph_velocity_at,
+                         .solver = &values};
+    static const rh_sight sights[] = {RH_SIGHT_PRESSED, RH_SIGHT_FLOWS, RH_SIGHT_TOUCHED};
+    for (size_t n = 0; n < sizeof sights / sizeof *sights; n++) {  // TOUCHED says how long forces acted: walls get the
+        view.what = sights[n];                                     // rest by contact
+        RH_TRY(rh_observe(&view, status));
+    }
+    return RH_OK;
+}
+
 // Moves the particles. Nothing fails after this but for lack of memory of an observer. What walls do in an implicit
 // solve is what observers see between the velocities before and after.
 static rh_code move(step *s, rh_status *status)
 {
     const rh_ep_contact contact = contact_of(s);
+    RH_TRY(show(s, status));
     go(s, s->before ? s->before : s->matter.flow);
-    RH_TRY(look(s, RH_SIGHT_TOUCHED, status));  // nothing but contact, below: says how long forces acted
     RH_TRY(look(s, RH_SIGHT_MOVED, status));
     if (s->before) go(s, s->matter.flow);
     rh_ep_contact_all(&contact, rh_points_data(s->points, "P", RH_POINT_VEC3F),
@@ -512,6 +550,10 @@ static rh_code run(step *s, rh_status *status)
     RH_TRY(find_neighbours(s, status));
     stage(s, "neighbours");
     rh_ep_stress(&s->matter, &s->state);
+    for (int64_t i = 0; i < s->matter.count; i++) {
+        const float *t = s->matter.stress + 6 * i;
+        s->pressure[i] = -(t[0] + t[1] + t[2]) / 3;
+    }
     stage(s, "stress");
     rh_ep_prepare(&s->matter);
     stage(s, "fit");

@@ -8,6 +8,7 @@
 // keep momentum too, but not angular momentum, and the stress across a plane is off by what the kernel's sums are off.
 #include "physics/elastoplastic/matter.h"
 
+static const float FRICTION = 0.2f;                                // of pieces that touch, over the critical
 static const int ENTRY[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};  // of symmetric matrices: xx yy zz xy xz yz
 
 // a b, of symmetric ones, or with `a` whole.
@@ -56,10 +57,37 @@ static void push_one(rh_ep_matter *m, int64_t i)
     for (int a = 0; a < 3; a++) m->push[4 * i + a] = rh_f8_sum(sum[a]);
 }
 
+// Pieces that do not fuse push each other where particles are nearer than a spacing, along the line between the two (so
+// angular momentum stays): as stiffly as the matter is, with a little friction of their approach. They slide freely.
+static void push_pieces(rh_ep_matter *m, int64_t i)
+{
+    const float *own = m->place + 4 * i, *flow = m->flow + 4 * i, a = m->kernel->spacing;
+    rh_f8 sum[3] = {rh_f8_all(0), rh_f8_all(0), rh_f8_all(0)}, none = rh_f8_all(0);
+    RH_SPH_EACH(m->lists->fluid, i, near)
+    {
+        rh_f8 place[4], other[4], d[3], square = none, apart = none;
+        rh_sph_gather(m->place, near, place);
+        for (int c = 0; c < 3; c++) d[c] = place[c] - own[c], square += d[c] * d[c];
+        rh_f8 r = rh_f8_max(rh_f8_sqrt(square), rh_f8_all(1e-3f * a));
+        rh_i8 touches = (r < rh_f8_all(a)) & (rh_f8_gather(m->piece, near) != rh_f8_all(m->piece[i]));
+        if (!rh_i8_bits(touches)) continue;
+        rh_sph_gather(m->flow, near, other);
+        for (int c = 0; c < 3; c++) apart += (other[c] - flow[c]) * d[c] / r;
+        rh_f8 spring = 0.5f * (own[3] + place[3]) / (a * a), friction = FRICTION * rh_f8_sqrt(spring);
+        rh_f8 force = m->touch_known * spring * (a - r) - (m->touch_time * spring + friction) * apart;
+        force = rh_f8_select(touches, force / r, none);
+        for (int c = 0; c < 3; c++) sum[c] -= force * d[c];
+    }
+    for (int c = 0; c < 3; c++) m->push[4 * i + c] += rh_f8_sum(sum[c]);
+}
+
 void rh_ep_push(rh_ep_matter *m)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) load_one(m, i);
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t i = 0; i < m->count; i++) push_one(m, i);
+    for (int64_t i = 0; i < m->count; i++) {
+        push_one(m, i);
+        if (m->piece) push_pieces(m, i);
+    }
 }

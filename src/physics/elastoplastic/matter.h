@@ -46,7 +46,7 @@ typedef struct rh_ep_matter {
     float around;   // sum of weights on the lattice
     bool squared;   // weights
     // per particle
-    float *place;        // [4 (count + 8)]: x, y, z (m), 0
+    float *place;        // [4 (count + 8)]: x, y, z (m), square of the speed of sound (m^2/s^2)
     float *flow;         // [4 (count + 8)]: velocity (m/s), or another field that gradients are taken of, and 0
     float *load;         // [12 (count + 8)]: rows of T K^-1 - hold g^T, each followed by a component of hold
     float *inverse;      // [6 count] K^-1, 1/m^2: xx yy zz xy xz yz
@@ -57,7 +57,8 @@ typedef struct rh_ep_matter {
     float *hold;         // [3 count] force that holds the offset, over the sum of weights, m/s^2
     float *stress;       // [6 count] T
     float *push;         // [4 (count + 8)]: acceleration, m/s^2
-    const float *piece;  // [count + 8]: pairs of one piece only; NULL: all
+    const float *piece;  // [count + 8]: pairs of one piece only, others just push; NULL: all
+    float touch_known, touch_time;  // of pieces that touch: share of the present overlap, s that it goes on to change
     rh_ep_moduli *moduli;
     uint8_t *loose;  // [count] its neighbours do not fix a strain
     float *density;  // [count] relative, of the search

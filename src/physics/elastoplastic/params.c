@@ -6,6 +6,7 @@
 
 static const char *const laws[] = {"hencky", "linear", "stvk", "neo_hookean", NULL};
 static const char *const norms[] = {"mises", "full", NULL};
+static const char *const strains[] = {"multiplied", "added", NULL};
 static const char *const weights[] = {"smooth", "squared", NULL};
 
 #define KIND_ROWS                                                                                                      \
@@ -93,6 +94,10 @@ static const rh_param rows[] = {
      .help = "what is compared with yield: mises (pressure left out) or full (the whole stress, as the source has it)"},
     {"weights", RH_PARAM_CHOICE, OF(weights), "", "squared", .choices = weights,
      .help = "of neighbours in fits: smooth, or squared as the source has them"},
+    {"strain", RH_PARAM_CHOICE, OF(strain), "", "multiplied", .choices = strains,
+     .help = "how the strain of a step joins the stored one: multiplied, or added (to compare with: what turns does "
+             "not come "
+             "back to its shape)"},
     {"volume_relief", RH_PARAM_BOOL, OF(volume_relief), "", "true",
      .help = "plastic flow undoes a change of volume too where that is more than a tenth"},
     {"fuse", RH_PARAM_BOOL, OF(fuse), "", "true",

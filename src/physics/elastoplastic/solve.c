@@ -69,6 +69,7 @@ void rh_ep_explicit(rh_ep_solve *s)
     rh_ep_gradients(m);
     add_viscosity(m);
     find_hold(s, 1, 0, 1);
+    m->touch_known = 1, m->touch_time = 0;
     rh_ep_push(m);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++)
@@ -171,6 +172,7 @@ static void apply_whole(const rh_ep_solve *s, const float *v, float *out)
     for (int64_t i = 0; i < m->count; i++) add_rate(s, i, m->gradient + 9 * i, time, s->soft[i], m->stress + 6 * i);
     add_viscosity(m);
     find_hold(s, 0, time, 1);
+    m->touch_known = 0, m->touch_time = time;
     rh_ep_push(m);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
@@ -194,6 +196,8 @@ static void find_given(rh_ep_solve *s, const float *free_flight)
     memcpy(m->hold, s->hold, 3 * (size_t)m->count * sizeof(float));
     for (int64_t i = 0; i < m->count; i++)
         if (s->soft[i] < 1) soften(m->stress + 6 * i, s->soft[i]);
+    memset(m->flow, 0, 4 * (size_t)m->count * sizeof(float));
+    m->touch_known = 1, m->touch_time = 0;
     rh_ep_push(m);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++)

@@ -242,18 +242,33 @@ static void turn_offset(const rh_ep_matter *m, int64_t i, float offset[3])
     offset[0] = now.x, offset[1] = now.y, offset[2] = now.z;
 }
 
+// Green's strain of the step, added to what is stored: symmetric, blind to turns.
+static void add_strain(const float g[9], float f[9])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            f[3 * r + c] += 0.5f *
+                            (g[3 * r + c] + g[3 * c + r] + g[r] * g[c] + g[3 + r] * g[3 + c] + g[6 + r] * g[6 + c]);
+}
+
+static void multiply(const float g[9], float f[9])
+{
+    float old[9];
+    for (int c = 0; c < 9; c++) old[c] = f[c];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            f[3 * r + c] += g[3 * r + c] + g[3 * r] * old[c] + g[3 * r + 1] * old[3 + c] + g[3 * r + 2] * old[6 + c];
+}
+
 void rh_ep_compose(const rh_ep_matter *m, float *deformation, float *offset)
 {
+    bool added = m->params->strain == RH_EP_ADDED;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
         const float *g = m->gradient + 9 * i;
-        float *f = deformation + 9 * i, old[9];
         if (!(determinant(g) > 0.5f)) continue;
         turn_offset(m, i, offset + 3 * i);
-        for (int c = 0; c < 9; c++) old[c] = f[c];
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++)
-                f[3 * r + c] += g[3 * r + c] + g[3 * r] * old[c] + g[3 * r + 1] * old[3 + c] +
-                                g[3 * r + 2] * old[6 + c];
+        if (added) add_strain(g, deformation + 9 * i);
+        else multiply(g, deformation + 9 * i);
     }
 }

@@ -179,7 +179,8 @@ static double dough_max_step(void *self, const rh_surroundings *around, const rh
     if (p->time_step > 0) return p->time_step;
     double step = rh_time_step_limit(TRAVEL, around, points);
     if (!p->implicit) return fmin(step, sound_limit(me, points));
-    return me->rate > 0 ? fmin(step, p->strain_step / me->rate) : step;
+    if (!(me->rate > 0)) return step;
+    return fmin(step, fmax(p->strain_step / me->rate, sound_limit(me, points)));  // never shorter than explicit ones
 }
 
 // --- stages ----------------------------------------------------------------------------------------------------------
@@ -509,6 +510,7 @@ static double largest_rate(step *s)
 #pragma omp parallel for schedule(static) reduction(max : most)
     for (int64_t i = 0; i < m->count; i++) {
         float sum = 0;
+        if (m->loose[i] || m->lean[4 * i + 3] < FADES * m->around) continue;  // crumbs
         for (int c = 0; c < 9; c++) sum += m->gradient[9 * i + c] * m->gradient[9 * i + c];
         most = rh_max_of(most, sum);
     }

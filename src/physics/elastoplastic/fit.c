@@ -16,51 +16,55 @@
 static const float FIRM = 0.02f;   // det K over that of the lattice: below it is looked at closely
 static const float SMALL = 0.02f;  // eigenvalues of K over the lattice's: half of one as small is left out
 
-static inline rh_f8 weigh(const rh_ep_matter *m, int64_t i, const uint32_t near[8], rh_f8 d[3])
+// Eight neighbours: weights and ways to them.
+typedef struct ways {
+    rh_f8 w, x, y, z;
+} ways;
+
+static inline ways ways_of(const rh_ep_matter *m, int64_t i, const uint32_t near[8])
 {
     const float *own = m->place + 4 * i;
     rh_f8 record[4];
     rh_sph_gather(m->place, near, record);
-    for (int a = 0; a < 3; a++) d[a] = record[a] - own[a];
-    return rh_ep_of_piece(m, i, near, rh_ep_weight(m, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+    ways d = {.x = record[0] - own[0], .y = record[1] - own[1], .z = record[2] - own[2]};
+    d.w = rh_ep_of_piece(m, i, near, rh_ep_weight(m, d.x * d.x + d.y * d.y + d.z * d.z));
+    return d;
 }
 
 // `lean`: sum of w dx, and of w.
 static void sum_places(const rh_ep_matter *m, int64_t i, float k[6], float lean[4])
 {
-    static const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
-    rh_f8 sum[6], mean[4];
-    for (int n = 0; n < 6; n++) sum[n] = rh_f8_all(0);
-    for (int n = 0; n < 4; n++) mean[n] = rh_f8_all(0);
+    rh_f8 o = rh_f8_all(0), xx = o, yy = o, zz = o, xy = o, xz = o, yz = o, x = o, y = o, z = o, w = o;
     RH_SPH_EACH(m->lists->fluid, i, near)
     {
-        rh_f8 d[3], w = weigh(m, i, near, d);
-        for (int n = 0; n < 6; n++) sum[n] += w * d[first[n]] * d[second[n]];
-        for (int a = 0; a < 3; a++) mean[a] += w * d[a];
-        mean[3] += w;
+        ways d = ways_of(m, i, near);
+        rh_f8 wx = d.w * d.x, wy = d.w * d.y, wz = d.w * d.z;
+        xx += wx * d.x, yy += wy * d.y, zz += wz * d.z, xy += wx * d.y, xz += wx * d.z, yz += wy * d.z;
+        x += wx, y += wy, z += wz, w += d.w;
     }
-    for (int n = 0; n < 6; n++) k[n] = rh_f8_sum(sum[n]);
-    for (int n = 0; n < 4; n++) lean[n] = rh_f8_sum(mean[n]);
+    k[0] = rh_f8_sum(xx), k[1] = rh_f8_sum(yy), k[2] = rh_f8_sum(zz);
+    k[3] = rh_f8_sum(xy), k[4] = rh_f8_sum(xz), k[5] = rh_f8_sum(yz);
+    lean[0] = rh_f8_sum(x), lean[1] = rh_f8_sum(y), lean[2] = rh_f8_sum(z), lean[3] = rh_f8_sum(w);
     if (m->dimension == 2) k[2] = m->lattice, k[4] = k[5] = 0;
 }
 
-// The last three: sum of w du.
+// Rows of the field, each with the three of the place; the last three: sum of w du.
 static void sum_field(const rh_ep_matter *m, int64_t i, float out[12])
 {
     const float *own = m->flow + 4 * i;
-    rh_f8 sum[12];
-    for (int n = 0; n < 12; n++) sum[n] = rh_f8_all(0);
+    rh_f8 o = rh_f8_all(0), xx = o, xy = o, xz = o, yx = o, yy = o, yz = o, zx = o, zy = o, zz = o, x = o, y = o, z = o;
     RH_SPH_EACH(m->lists->fluid, i, near)
     {
-        rh_f8 d[3], record[4], w = weigh(m, i, near, d);
-        rh_sph_gather(m->flow, near, record);
-        for (int a = 0; a < 3; a++) {
-            rh_f8 u = w * (record[a] - own[a]);
-            for (int b = 0; b < 3; b++) sum[3 * a + b] += u * d[b];
-            sum[9 + a] += u;
-        }
+        rh_f8 u[4];
+        ways d = ways_of(m, i, near);
+        rh_sph_gather(m->flow, near, u);
+        rh_f8 ux = d.w * (u[0] - own[0]), uy = d.w * (u[1] - own[1]), uz = d.w * (u[2] - own[2]);
+        xx += ux * d.x, xy += ux * d.y, xz += ux * d.z, x += ux;
+        yx += uy * d.x, yy += uy * d.y, yz += uy * d.z, y += uy;
+        zx += uz * d.x, zy += uz * d.y, zz += uz * d.z, z += uz;
     }
-    for (int n = 0; n < 12; n++) out[n] = rh_f8_sum(sum[n]);
+    const rh_f8 all[12] = {xx, xy, xz, yx, yy, yz, zx, zy, zz, x, y, z};
+    for (int n = 0; n < 12; n++) out[n] = rh_f8_sum(all[n]);
 }
 
 static void times_inverse(const float m[9], const float k[6], float out[9])

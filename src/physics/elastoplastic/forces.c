@@ -36,25 +36,33 @@ static void load_one(rh_ep_matter *m, int64_t i)
     }
 }
 
+// A row of (S_i + S_j) dx + hold_i - hold_j; `s`: the particle's, `n`: the neighbours'.
+static inline rh_f8 row_of(const float s[4], const rh_f8 n[4], rh_f8 x, rh_f8 y, rh_f8 z)
+{
+    return (s[0] + n[0]) * x + (s[1] + n[1]) * y + (s[2] + n[2]) * z + (s[3] - n[3]);
+}
+
 static void push_one(rh_ep_matter *m, int64_t i)
 {
     const float *own = m->place + 4 * i, *load = m->load + 12 * i;
-    rh_f8 sum[3] = {rh_f8_all(0), rh_f8_all(0), rh_f8_all(0)};
+    rh_f8 fx = rh_f8_all(0), fy = fx, fz = fx;
     RH_SPH_EACH(m->lists->fluid, i, near)
     {
-        rh_f8 place[4], d[3], row[3][4];
+        rh_f8 p[4], n[4];
         const uint32_t at[8] = {3 * near[0], 3 * near[1], 3 * near[2], 3 * near[3],
                                 3 * near[4], 3 * near[5], 3 * near[6], 3 * near[7]};
-        rh_sph_gather(m->place, near, place);
-        for (int a = 0; a < 3; a++) d[a] = place[a] - own[a], rh_sph_gather(m->load + 4 * a, at, row[a]);
-        rh_f8 w = rh_ep_of_piece(m, i, near, rh_ep_weight(m, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
-        for (int a = 0; a < 3; a++) {
-            const float *s = load + 4 * a;
-            rh_f8 *n = row[a];
-            sum[a] += w * ((s[0] + n[0]) * d[0] + (s[1] + n[1]) * d[1] + (s[2] + n[2]) * d[2] + (s[3] - n[3]));
-        }
+        rh_sph_gather(m->place, near, p);
+        rh_f8 x = p[0] - own[0], y = p[1] - own[1], z = p[2] - own[2];
+        rh_f8 w = rh_ep_of_piece(m, i, near, rh_ep_weight(m, x * x + y * y + z * z));
+        rh_sph_gather(m->load, at, n);
+        fx += w * row_of(load, n, x, y, z);
+        rh_sph_gather(m->load + 4, at, n);
+        fy += w * row_of(load + 4, n, x, y, z);
+        rh_sph_gather(m->load + 8, at, n);
+        fz += w * row_of(load + 8, n, x, y, z);
     }
-    for (int a = 0; a < 3; a++) m->push[4 * i + a] = rh_f8_sum(sum[a]);
+    float *out = m->push + 4 * i;
+    out[0] = rh_f8_sum(fx), out[1] = rh_f8_sum(fy), out[2] = rh_f8_sum(fz);
 }
 
 // Pieces that do not fuse push each other where particles are nearer than a spacing, along the line between the two (so

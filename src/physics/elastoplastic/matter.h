@@ -80,7 +80,10 @@ void rh_ep_push(rh_ep_matter *matter);
 
 static inline rh_f8 rh_ep_weight(const rh_ep_matter *m, rh_f8 square)
 {
-    rh_f8 left = rh_f8_max(1 - m->kernel->inverse * m->kernel->inverse * square, rh_f8_all(0));
+    rh_f8 none = rh_f8_all(0), left = rh_f8_max(1 - m->kernel->inverse * m->kernel->inverse * square, none);
+    // On a lattice the outermost neighbours have a rounding error of weight, whose powers are denormal numbers: slow
+    // ones.
+    left = rh_f8_select(left > rh_f8_all(1e-3f), left, none);
     rh_f8 w = left * left * left;
     return m->squared ? w * w : w;
 }

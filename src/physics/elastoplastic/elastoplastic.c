@@ -5,8 +5,8 @@
 //      sort           by tile and cell
 //      samples        of walls near particles
 //      neighbours     lists, and densities on the way
-//      fit            sums over neighbours                                                     fit.c
 //      stress         plastic flow of the step before, principal stresses                       stress.c
+//      fit            sums over neighbours                                                     fit.c
 //      forces         of stress between pairs, gravity; or the implicit solve                   forces.c, solve.c
 //      motion         velocities, places, walls                                                 contact.c
 //      deformation    of the step, by the way that particles went, onto the stored one          fit.c, stress.c
@@ -241,6 +241,7 @@ static rh_code take(step *s, rh_status *status)
         .place = take_floats(s, 4, false, status),
         .flow = take_floats(s, 4, true, status),
         .load = take_floats(s, 12, true, status),
+        .metric = take_floats(s, 8, true, status),
         .inverse = take_floats(s, 6, false, status),
         .firm = take_floats(s, 6, false, status),
         .lean = take_floats(s, 4, false, status),
@@ -261,10 +262,10 @@ static rh_code take(step *s, rh_status *status)
     s->x = take_floats(s, 1, false, status), s->y = take_floats(s, 1, false, status);
     s->z = take_floats(s, 1, false, status), s->start = take_floats(s, 3, false, status);
     s->sums = rh_arena_take(&s->me->arena, (size_t)(rh_blocks(s->points->count) + 1) * sizeof(double), status);
-    if (!m->place || !m->flow || !m->load || !m->inverse || !m->lean || !m->firm || !m->apart || !m->hold ||
-        !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push || !m->density || !m->covered ||
-        !m->loose || !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen || !s->x || !s->y ||
-        !s->z || !s->start || !s->sums)
+    if (!m->place || !m->flow || !m->load || !m->inverse || !m->metric || !m->lean || !m->firm || !m->apart ||
+        !m->hold || !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push || !m->density ||
+        !m->covered || !m->loose || !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen ||
+        !s->x || !s->y || !s->z || !s->start || !s->sums)
         return RH_MEMORY;
     sum_lattice(m);
     return RH_OK;
@@ -354,7 +355,11 @@ static void fade(step *s)
     for (int64_t i = 0; i < m->count; i++) {
         float weight = m->lean[4 * i + 3] / m->around;
         float share = rh_clamp((weight - GONE) / (FADES - GONE), 0, 1);
+        if (share == 1 || m->moduli[i].bulk > 0) continue;
         m->moduli[i].shear *= share, m->moduli[i].lame *= share;
+        for (int c = 0; c < 6; c++) m->stress[6 * i + c] *= share;
+        for (int c = 0; c < 9 && share == 0; c++) s->state.deformation[9 * i + c] = 0;
+        for (int c = 0; c < 3 && share == 0; c++) s->state.offset[3 * i + c] = 0;
     }
 }
 
@@ -566,15 +571,15 @@ static rh_code run(step *s, rh_status *status)
     stage(s, "samples");
     RH_TRY(find_neighbours(s, status));
     stage(s, "neighbours");
-    rh_ep_prepare(&s->matter);
-    stage(s, "fit");
-    fade(s);
     rh_ep_stress(&s->matter, &s->state);
     for (int64_t i = 0; i < s->matter.count; i++) {
         const float *t = s->matter.stress + 6 * i;
         s->pressure[i] = -(t[0] + t[1] + t[2]) / 3;
     }
     stage(s, "stress");
+    rh_ep_prepare(&s->matter);
+    fade(s);
+    stage(s, "fit");
     RH_TRY(find_held(s, status));
     RH_TRY(find_velocities(s, status));
     stage(s, "forces");

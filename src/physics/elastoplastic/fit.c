@@ -27,7 +27,7 @@ static inline ways ways_of(const rh_ep_matter *m, int64_t i, const uint32_t near
     rh_f8 record[4];
     rh_sph_gather(m->place, near, record);
     ways d = {.x = record[0] - own[0], .y = record[1] - own[1], .z = record[2] - own[2]};
-    d.w = rh_ep_of_piece(m, i, near, rh_ep_weight(m, d.x * d.x + d.y * d.y + d.z * d.z));
+    d.w = rh_ep_of_piece(m, i, near, rh_ep_weight(m, rh_ep_square(m->metric + 8 * i, d.x, d.y, d.z)));
     return d;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Forces of stresses between pairs, and of what holds particles among their neighbours (matter.h):
-//      a_i = sum_j w ((S_i + S_j) dx + hold_i - hold_j),      S = T K^-1 - hold g^T
+//      a_i = sum_j w_i (S_i dx + hold_i) + w_j (S_j dx - hold_j),      S = T K^-1 - hold g^T
 // Both of a pair compute the same sum, so what one gets the other loses, to the last bit. The source's pair forces
 // (D. Gerszewski, equations 4.10 to 4.13; docs/sources.md) have the derivative of a kernel instead of w K^-1 dx: they
 // keep momentum too, but not angular momentum, and the stress across a plane is off by what the kernel's sums are off.
@@ -36,30 +36,51 @@ static void load_one(rh_ep_matter *m, int64_t i)
     }
 }
 
-// A row of (S_i + S_j) dx + hold_i - hold_j; `s`: the particle's, `n`: the neighbours'.
-static inline rh_f8 row_of(const float s[4], const rh_f8 n[4], rh_f8 x, rh_f8 y, rh_f8 z)
+// A row of w_i (S_i dx + hold_i) + w_j (S_j dx - hold_j); `s`: the particle's, `n`: the neighbours'.
+typedef struct ways {
+    rh_f8 own, other;  // weights that it gives them, and that they give it
+    rh_f8 x, y, z;
+} ways;
+
+static inline rh_f8 row_of(const ways *d, const float s[4], const rh_f8 n[4])
 {
-    return (s[0] + n[0]) * x + (s[1] + n[1]) * y + (s[2] + n[2]) * z + (s[3] - n[3]);
+    return d->own * (s[0] * d->x + s[1] * d->y + s[2] * d->z + s[3]) +
+           d->other * (n[0] * d->x + n[1] * d->y + n[2] * d->z - n[3]);
+}
+
+static inline ways ways_of(const rh_ep_matter *m, int64_t i, const uint32_t near[8])
+{
+    const float *own = m->place + 4 * i;
+    const uint32_t at[8] = {2 * near[0], 2 * near[1], 2 * near[2], 2 * near[3],
+                            2 * near[4], 2 * near[5], 2 * near[6], 2 * near[7]};
+    rh_f8 p[4], g[4], h[4];
+    rh_sph_gather(m->place, near, p);
+    rh_sph_gather(m->metric, at, g);
+    rh_sph_gather(m->metric + 4, at, h);
+    ways d = {.x = p[0] - own[0], .y = p[1] - own[1], .z = p[2] - own[2]};
+    rh_f8 square = d.x * (g[0] * d.x + 2 * (g[3] * d.y + h[0] * d.z)) + d.y * (g[1] * d.y + 2 * h[1] * d.z) +
+                   d.z * (g[2] * d.z);
+    d.own = rh_ep_of_piece(m, i, near, rh_ep_weight(m, rh_ep_square(m->metric + 8 * i, d.x, d.y, d.z)));
+    d.other = rh_ep_of_piece(m, i, near, rh_ep_weight(m, square));
+    return d;
 }
 
 static void push_one(rh_ep_matter *m, int64_t i)
 {
-    const float *own = m->place + 4 * i, *load = m->load + 12 * i;
+    const float *load = m->load + 12 * i;
     rh_f8 fx = rh_f8_all(0), fy = fx, fz = fx;
     RH_SPH_EACH(m->lists->fluid, i, near)
     {
-        rh_f8 p[4], n[4];
+        rh_f8 n[4];
         const uint32_t at[8] = {3 * near[0], 3 * near[1], 3 * near[2], 3 * near[3],
                                 3 * near[4], 3 * near[5], 3 * near[6], 3 * near[7]};
-        rh_sph_gather(m->place, near, p);
-        rh_f8 x = p[0] - own[0], y = p[1] - own[1], z = p[2] - own[2];
-        rh_f8 w = rh_ep_of_piece(m, i, near, rh_ep_weight(m, x * x + y * y + z * z));
+        ways d = ways_of(m, i, near);
         rh_sph_gather(m->load, at, n);
-        fx += w * row_of(load, n, x, y, z);
+        fx += row_of(&d, load, n);
         rh_sph_gather(m->load + 4, at, n);
-        fy += w * row_of(load + 4, n, x, y, z);
+        fy += row_of(&d, load + 4, n);
         rh_sph_gather(m->load + 8, at, n);
-        fz += w * row_of(load + 8, n, x, y, z);
+        fz += row_of(&d, load + 8, n);
     }
     float *out = m->push + 4 * i;
     out[0] = rh_f8_sum(fx), out[1] = rh_f8_sum(fy), out[2] = rh_f8_sum(fz);

@@ -4,7 +4,8 @@
 // The particles of a step of elastoplastic matter, with the arrays that its stages hand to each other. Memory is the
 // arena's; particles are sorted. All forces are accelerations: stresses are divided by the density of rest.
 //
-// Every particle has weights w of its neighbours (1 at distance 0), and with dx = x_j - x_i
+// Every particle has weights w of its neighbours (1 at distance 0): by distances where it was not strained elastically,
+// so that a stretched body does not lose its neighbours before they are out of sight. With dx = x_j - x_i
 //      K = sum w dx dx^T,      L = (sum w dv dx^T) K^-1      the gradient of a velocity v, exact for affine motion
 // A stress T of the particle acts on each neighbour with -w T K^-1 dx and on itself with the opposite: what is the
 // derivative of its energy by its neighbours' places. With T symmetric neither momentum nor angular momentum changes:
@@ -49,6 +50,7 @@ typedef struct rh_ep_matter {
     float *place;        // [4 (count + 8)]: x, y, z (m), square of the speed of sound (m^2/s^2)
     float *flow;         // [4 (count + 8)]: velocity (m/s), or another field that gradients are taken of, and 0
     float *load;         // [12 (count + 8)]: rows of T K^-1 - hold g^T, each followed by a component of hold
+    float *metric;       // [8 (count + 8)] (F F^T)^-1, xx yy zz xy xz yz 0 0: weights are those of unstrained matter
     float *inverse;      // [6 count] K^-1, 1/m^2: xx yy zz xy xz yz
     float *firm;         // [6 count] of loose ones: share of each direction that neighbours fix, K^+ K
     float *lean;         // [4 count] g (1/m), and the sum of weights
@@ -78,6 +80,7 @@ void rh_ep_step_gradients(rh_ep_matter *matter);
 // push = what `stress` and `hold` do.
 void rh_ep_push(rh_ep_matter *matter);
 
+// Of the square of a distance where the matter was not strained.
 static inline rh_f8 rh_ep_weight(const rh_ep_matter *m, rh_f8 square)
 {
     rh_f8 none = rh_f8_all(0), left = rh_f8_max(1 - m->kernel->inverse * m->kernel->inverse * square, none);
@@ -86,6 +89,11 @@ static inline rh_f8 rh_ep_weight(const rh_ep_matter *m, rh_f8 square)
     left = rh_f8_select(left > rh_f8_all(1e-3f), left, none);
     rh_f8 w = left * left * left;
     return m->squared ? w * w : w;
+}
+// That square, by the metric of a particle.
+static inline rh_f8 rh_ep_square(const float g[8], rh_f8 x, rh_f8 y, rh_f8 z)
+{
+    return x * (g[0] * x + 2 * (g[3] * y + g[4] * z)) + y * (g[1] * y + 2 * g[5] * z) + z * (g[2] * z);
 }
 // Zero for neighbours of another piece.
 static inline rh_f8 rh_ep_of_piece(const rh_ep_matter *m, int64_t i, const uint32_t near[8], rh_f8 w)

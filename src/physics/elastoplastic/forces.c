@@ -8,6 +8,7 @@
 // keep momentum too, but not angular momentum, and the stress across a plane is off by what the kernel's sums are off.
 #include "physics/elastoplastic/matter.h"
 
+static const float CROWDED = 0.9f, CROWD = 2;                      // spacings; over the stress
 static const float FRICTION = 0.2f;                                // of pieces that touch, over the critical
 static const int ENTRY[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};  // of symmetric matrices: xx yy zz xy xz yz
 
@@ -39,6 +40,7 @@ static void load_one(rh_ep_matter *m, int64_t i)
 // A row of w_i (S_i dx + hold_i) + w_j (S_j dx - hold_j); `s`: the particle's, `n`: the neighbours'.
 typedef struct ways {
     rh_f8 own, other;  // weights that it gives them, and that they give it
+    rh_f8 crowd;       // 1/s^2: push of those that are too near
     rh_f8 x, y, z;
 } ways;
 
@@ -46,6 +48,16 @@ static inline rh_f8 row_of(const ways *d, const float s[4], const rh_f8 n[4])
 {
     return d->own * (s[0] * d->x + s[1] * d->y + s[2] * d->z + s[3]) +
            d->other * (n[0] * d->x + n[1] * d->y + n[2] * d->z - n[3]);
+}
+
+// Plastic flow forgets offsets, and tension then draws particles into clumps with holes between. So those nearer than
+// they ever are in even matter (by unstrained distances) push each other, along the line between the two, by forces of
+// the order of the stress that draws them. Factor of the way between them.
+static inline rh_f8 crowd_of(const rh_ep_matter *m, rh_f8 square, rh_f8 stress)
+{
+    float a = m->kernel->spacing;
+    rh_f8 near = rh_f8_max(1 - square / (CROWDED * CROWDED * a * a), rh_f8_all(0));
+    return m->touch_known * CROWD / (a * a) * stress * near;
 }
 
 static inline ways ways_of(const rh_ep_matter *m, int64_t i, const uint32_t near[8])
@@ -60,8 +72,10 @@ static inline ways ways_of(const rh_ep_matter *m, int64_t i, const uint32_t near
     ways d = {.x = p[0] - own[0], .y = p[1] - own[1], .z = p[2] - own[2]};
     rh_f8 square = d.x * (g[0] * d.x + 2 * (g[3] * d.y + h[0] * d.z)) + d.y * (g[1] * d.y + 2 * h[1] * d.z) +
                    d.z * (g[2] * d.z);
-    d.own = rh_ep_of_piece(m, i, near, rh_ep_weight(m, rh_ep_square(m->metric + 8 * i, d.x, d.y, d.z)));
+    rh_f8 mine = rh_ep_square(m->metric + 8 * i, d.x, d.y, d.z);
+    d.own = rh_ep_of_piece(m, i, near, rh_ep_weight(m, mine));
     d.other = rh_ep_of_piece(m, i, near, rh_ep_weight(m, square));
+    d.crowd = crowd_of(m, 0.5f * (mine + square), m->metric[8 * i + 6] + h[2]);
     return d;
 }
 
@@ -76,11 +90,11 @@ static void push_one(rh_ep_matter *m, int64_t i)
                                 3 * near[4], 3 * near[5], 3 * near[6], 3 * near[7]};
         ways d = ways_of(m, i, near);
         rh_sph_gather(m->load, at, n);
-        fx += row_of(&d, load, n);
+        fx += row_of(&d, load, n) - d.crowd * d.x;
         rh_sph_gather(m->load + 4, at, n);
-        fy += row_of(&d, load + 4, n);
+        fy += row_of(&d, load + 4, n) - d.crowd * d.y;
         rh_sph_gather(m->load + 8, at, n);
-        fz += row_of(&d, load + 8, n);
+        fz += row_of(&d, load + 8, n) - d.crowd * d.z;
     }
     float *out = m->push + 4 * i;
     out[0] = rh_f8_sum(fx), out[1] = rh_f8_sum(fy), out[2] = rh_f8_sum(fz);

@@ -50,7 +50,8 @@ typedef struct rh_ep_matter {
     float *place;        // [4 (count + 8)]: x, y, z (m), square of the speed of sound (m^2/s^2)
     float *flow;         // [4 (count + 8)]: velocity (m/s), or another field that gradients are taken of, and 0
     float *load;         // [12 (count + 8)]: rows of T K^-1 - hold g^T, each followed by a component of hold
-    float *metric;       // [8 (count + 8)] (F F^T)^-1, xx yy zz xy xz yz 0 0: weights are those of unstrained matter
+    float *metric;       // [8 (count + 8)] (F F^T)^-1, xx yy zz xy xz yz, size of the stress, 0: weights are those of
+                         // unstrained matter
     float *inverse;      // [6 count] K^-1, 1/m^2: xx yy zz xy xz yz
     float *firm;         // [6 count] of loose ones: share of each direction that neighbours fix, K^+ K
     float *lean;         // [4 count] g (1/m), and the sum of weights
@@ -60,7 +61,8 @@ typedef struct rh_ep_matter {
     float *stress;       // [6 count] T
     float *push;         // [4 (count + 8)]: acceleration, m/s^2
     const float *piece;  // [count + 8]: pairs of one piece only, others just push; NULL: all
-    float touch_known, touch_time;  // of pieces that touch: share of the present overlap, s that it goes on to change
+    float touch_known, touch_time;  // of particles that are too near: share of the present
+                                    // overlap, s that it goes on to change
     rh_ep_moduli *moduli;
     uint8_t *loose;  // [count] its neighbours do not fix a strain
     float *density;  // [count] relative, of the search

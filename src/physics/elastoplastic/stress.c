@@ -176,7 +176,7 @@ static void be_liquid(batch *b, int n, float stress[6])
     float over = rh_max_of(b->m->density[i] - 1, 0), p = b->m->moduli[i].bulk * over;
     for (int c = 0; c < 6; c++) stress[c] = c < 3 ? -p : 0;
     for (int c = 0; c < 9; c++) b->f[c][n] = 0;
-    for (int c = 0; c < 6; c++) b->m->metric[8 * i + c] = c < 3;
+    for (int c = 0; c < 8; c++) b->m->metric[8 * i + c] = c < 3;
     for (int a = 0; a < 3; a++) b->s->offset[3 * i + a] = 0;
     b->s->mises[i] = 0;
     b->s->stiffen[i] = 1;
@@ -204,11 +204,12 @@ static void store(batch *b)
     }
     for (int n = 0; n < b->count; n++) {
         int64_t i = b->at[n];
-        float *stress = b->m->stress + 6 * i;
+        float *stress = b->m->stress + 6 * i, sum = 0;
+        for (int k = 0; k < 3; k++) sum += b->t[k][n] * b->t[k][n];
         for (int c = 0; c < 6; c++) stress[c] = out[c][n];
         b->s->mises[i] = mises_of((const float[3]){b->t[0][n], b->t[1][n], b->t[2][n]});
         b->s->stiffen[i] = stiffening(b, n);
-        for (int c = 0; c < 8; c++) b->m->metric[8 * i + c] = c < 6 ? metric[c][n] : 0;
+        for (int c = 0; c < 8; c++) b->m->metric[8 * i + c] = c < 6 ? metric[c][n] : c == 6 ? sqrtf(sum) : 0;
         if (b->m->moduli[i].shear == 0) be_liquid(b, n, stress);
         for (int c = 0; c < 9; c++) b->s->deformation[9 * i + c] = b->f[c][n];
     }

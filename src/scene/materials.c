@@ -238,6 +238,51 @@ static rh_code find_viscosities(const rh_scene *scene, rh_status *status)
     return RH_OK;
 }
 
+// The kinds of a material, as a list of structs that begin with a name; NULL when its method knows none.
+static const rh_list *kinds_of(const rh_scene *scene, int material, const rh_param_table **table)
+{
+    const rh_variant *physics = &rh_scene_material(scene, material)->physics;
+    const rh_param *row = rh_params_find(rh_physics_tables[physics->kind], "kinds");
+    if (!row) return NULL;
+    *table = row->table;
+    return (const rh_list *)((const char *)physics->value + row->offset);
+}
+
+static rh_code find_kind(const rh_scene *scene, int material, const char *kind, rh_scene_words item, int *index,
+                         rh_status *status)
+{
+    const rh_param_table *table = NULL;
+    const rh_list *kinds = kinds_of(scene, material, &table);
+    const char *names[64];
+    *index = 0;
+    if (!kind) return RH_OK;
+    if (!kinds)
+        return rh_fail(status, RH_USER, "%s: is of kind '%s', but '%s' knows none", item.text, kind,
+                       rh_physics_tables[rh_scene_material(scene, material)->physics.kind]->name);
+    size_t at = rh_params_find(table, "name")->offset;
+    int count = kinds->count < 64 ? kinds->count : 64;
+    for (int i = 0; i < count; i++) {
+        names[i] = *(char *const *)((const char *)kinds->items + (size_t)i * table->size + at);
+        if (strcmp(names[i], kind) == 0) return *index = i + 1, RH_OK;
+    }
+    const char *near = rh_nearest_name(kind, names, count);
+    return rh_fail(status, RH_USER, "%s: unknown kind '%s'%s%s%s", item.text, kind, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "");
+}
+
+static rh_code find_kinds(const rh_scene *scene, rh_status *status)
+{
+    rh_body_params *b = scene->bodies.items;
+    rh_emitter_params *e = scene->emitters.items;
+    for (int i = 0; i < scene->bodies.count; i++)
+        RH_TRY(find_kind(scene, b[i].material_index, b[i].kind, rh_scene_item(scene, "body", i, &b[i], b[i].name),
+                         &b[i].kind_index, status));
+    for (int i = 0; i < scene->emitters.count; i++)
+        RH_TRY(find_kind(scene, e[i].material_index, e[i].kind, rh_scene_item(scene, "emitter", i, &e[i], e[i].name),
+                         &e[i].kind_index, status));
+    return RH_OK;
+}
+
 rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
 {
     if (!scene->materials.count)  // nobody writes through it
@@ -257,6 +302,7 @@ rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
         if (!sinks[i].material) sinks[i].material_index = -1;
     RH_TRY(find_exchanges(scene, status));
     RH_TRY(find_viscosities(scene, status));
+    RH_TRY(find_kinds(scene, status));
     rh_material_params *all = scene->materials.items;
     for (int i = 0; i < scene->materials.count; i++)
         all[i].steps_together = all[i].steps == RH_STEPS_SHARED || shares_solids(scene) ||

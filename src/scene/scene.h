@@ -34,7 +34,9 @@ typedef struct rh_body_params {
     rh_dvec3 velocity;          // m/s
     rh_dvec3 angular_velocity;  // rad/s about the centre of the shape's bounds
     double viscosity;           // Pa s, of its particles; 0 = the liquid's
+    char *kind;                 // of the kinds of its material; NULL = the material's own
     int material_index;         // found when the scene was read
+    int kind_index;             // the same; 0 = the material's own, then those of the list
 } rh_body_params;
 
 typedef struct rh_solid_params {
@@ -62,11 +64,13 @@ typedef struct rh_emitter_params {
     rh_dvec3 velocity;   // m/s
     double rate;         // share of the full flow, 0..1
     double viscosity;    // Pa s, of its particles; 0 = the liquid's
+    char *kind;          // of the kinds of its material; NULL = the material's own
     bool follow;         // the velocity turns and travels with the motion
     rh_list keys;        // of rh_emitter_key, times increasing; instead of velocity and rate
     double start, stop;  // s, simulated time
     rh_motion motion;
     int material_index;  // found when the scene was read
+    int kind_index;      // the same; 0 = the material's own, then those of the list
 } rh_emitter_params;
 
 // Which particles a sink removes: those that all of it is true of.

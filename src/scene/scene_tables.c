@@ -165,6 +165,12 @@ static rh_code check_times(double start, double stop, const char **field, rh_sta
             .help = "of a liquid: of these particles, which carry it with them (viscosity_varies); 0: the liquid's" \
     }
 
+#define KIND_ROW                                                                              \
+    {                                                                                         \
+        "kind", RH_PARAM_TEXT, AT(kind), "",                                                  \
+            .help = "of elastoplastic matter: one of its kinds; without one the method's own" \
+    }
+
 #define AT(field) offsetof(rh_force_params, field)
 static const rh_param force_rows[] = {
     NAME_ROW,
@@ -206,6 +212,7 @@ static const rh_param body_rows[] = {
     {"angular_velocity", RH_PARAM_VEC3, AT(angular_velocity), "rad/s", "[0, 0, 0]",
      .help = "at the start, about the centre of the shape's bounds"},
     VISCOSITY_ROW,
+    KIND_ROW,
 };
 #undef AT
 static const rh_param_table body_table = {"body",
@@ -290,6 +297,7 @@ static const rh_param emitter_rows[] = {
     {"rate", RH_PARAM_FLOAT, AT(rate), "", "1", 0, 1,
      .help = "share of the full flow: 0 closed, 1 open; between, particles are left out at random"},
     VISCOSITY_ROW,
+    KIND_ROW,
     {"follow", RH_PARAM_BOOL, AT(follow), "", "false",
      .help = "the velocity turns with the motion of the emitter, and the motion is added to it: a hose that is swung"},
     {"keys", RH_PARAM_LIST, AT(keys), "", .table = &pour_key_table,

@@ -103,11 +103,11 @@ static bool is_kept(const char *name, const void *user)
     return false;
 }
 
-// Nothing but programs and files reads `rest`, so it is the user's to turn or to repeat; and `viscosity` is there for
-// programs to write.
+// Nothing but programs and files reads `rest`, so it is the user's to turn or to repeat; and `viscosity`, `stiffness`
+// and `yield` are there for programs to write.
 static void note_kept(rh_hooks *hooks, const rh_points *points)
 {
-    static const char *const open[] = {"P", "v", "rest", "viscosity"};
+    static const char *const open[] = {"P", "v", "rest", "viscosity", "stiffness", "yield"};
     for (int i = 0; i < points->attribute_count; i++) {
         bool kept = true;
         for (size_t n = 0; n < sizeof open / sizeof *open; n++)

@@ -213,6 +213,15 @@ static void set_viscosity(rh_points *points, int64_t first, double viscosity)
     for (int64_t i = first; i < points->count; i++) of[i] = (float)viscosity;
 }
 
+// Particles from `first` on get a number, if they have the attribute for it: of the kind of matter that they are, or of
+// the body or emitter that they come from.
+static void set_number(rh_points *points, const char *name, int64_t first, int number)
+{
+    const rh_attribute *of = rh_points_find(points, name);
+    if (!of || of->type != RH_POINT_I32) return;
+    for (int64_t i = first; i < points->count; i++) ((int32_t *)of->data)[i] = number;
+}
+
 static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *status)
 {
     const rh_body_params *body = (const rh_body_params *)s->geometry->scene->bodies.items + b;
@@ -220,6 +229,8 @@ static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *stat
     int64_t before = points->count;
     RH_TRY(fill_body(s, b, &to, &s->filled[b], status));
     set_viscosity(points, before, body->viscosity);
+    set_number(points, "kind", before, body->kind_index);
+    set_number(points, "piece", before, b);
     if (s->filled[b].count > 0) return RH_OK;
     return rh_fail(status, RH_USER,
                    "%s: no particle fits into it: it is smaller than a cell, outside of its container, or covered by a "
@@ -470,6 +481,8 @@ rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *st
         else RH_TRY(rh_emitter_flow_emit(seeder, n, last, until, time, points, status));
         if (!still) rh_emitter_set_velocities(p, &seeder->geometry->emitters[n], time, points, before);
         set_viscosity(points, before, p->viscosity);
+        set_number(points, "kind", before, p->kind_index);
+        set_number(points, "piece", before, seeder->geometry->scene->bodies.count + n);
         seeder->emitted_until[n] = until;
     }
     return RH_OK;

@@ -271,6 +271,33 @@ static const golden scenes[] = {
      "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
      0},
     {"sph_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 5}\nphysics: {sph: {}}\n" WATER TANK THIN, 0},
+    {"elastoplastic",
+     "rheo: 1\ncell: 0.1\nframes: {last: 4}\nphysics: {elastoplastic: {stiffness: 2e4, yield: 500, flow_rate: 50, "
+     "hardening: 100, kinds: [{name: jelly, stiffness: 1e4}, {name: water, stiffness: 0, viscosity: 1}]}}\n"
+     "bodies:\n - {velocity: [0, -2, 0], shape: {sphere: {center: [0.4, 0.3, 0.2], radius: 0.15}}}\n"
+     " - {kind: jelly, shape: {box: {min: [0.5, 0.05, 0.1], max: [0.7, 0.25, 0.3]}}}\n"
+     " - {kind: water, shape: {box: {min: [0, 0, 0], max: [0.2, 0.2, 0.4]}}}\n" TANK
+     " - {wall: no_slip, shape: {box: {min: [0.35, 0.5, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {keys: [{time: 0}, "
+     "{time: "
+     "0.15, translate: [0, -0.2, 0]}]}}\n"
+     "emitters:\n - {kind: jelly, velocity: [1.5, 0, 0], shape: {sphere: {center: [0.15, 0.6, 0.2], radius: 0.1}}}\n"
+     "sinks:\n - {start: 0.1, shape: {box: {min: [0.65, 0, 0], max: [0.8, 0.2, 0.4]}}}\n",
+     0},
+    {"elastoplastic_implicit",
+     "rheo: 1\ndimension: 2\ncell: 0.04\nframes: {last: 8}\nphysics: {elastoplastic: {stiffness: 1e6, yield: 2e3, "
+     "strength: 2e4, tack: 500, implicit: true, fuse: false}}\n"
+     "bodies:\n - {velocity: [1, -2, 0], shape: {box: {min: [0.1, 0.1, 0], max: [0.3, 0.3, 0.4]}}}\n"
+     " - {angular_velocity: [0, 0, 5], shape: {sphere: {center: [0.5, 0.3, 0], radius: 0.1}}}\n"
+     "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
+     0},
+    {"elastoplastic_dynamic",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {elastoplastic: {stiffness: 1e4, yield: "
+     "200}}\n" WATER TANK DYNAMIC,
+     0},
+    {"elastoplastic_knife",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 5}\nphysics: {elastoplastic: {stiffness: 1e4, yield: 200, law: "
+     "linear, weights: smooth, yield_norm: full, thickening: 300}}\n" WATER TANK THIN,
+     0},
     {"ballistic",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {ballistic: {drag: 1, drag_speed: 0.1, wind: [3, 0, 1], "
      "restitution: 0.5}}\n" WATER TANK

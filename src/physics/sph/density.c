@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Densities at the end of a step (T. Takahashi, chapter 2; docs/sources.md):
-//      now         rho = sum_j m W_ij + sum_s rho_0 V_s W_is                          (2.1), from the search (lists.c)
-//      numbers     n = sum_j w_ij + sum_s (V_s / V_0) w_is                            (2.2)
-//      blended     (1 - zeta) rho + zeta rho_0 n / n_0,  zeta by walls in sight       (2.3)
-//      predicted   + dt (sum_j m u_ij . grad W_ij + sum_s rho_0 V_s u_is . grad W_is) (2.4)
+//      now         rho = sum_j m W_ij + sum_s rho_0 V_s W_is                          (2.1), from the search
+//      (sph_lists.c) numbers     n = sum_j w_ij + sum_s (V_s / V_0) w_is                            (2.2) blended (1 -
+//      zeta) rho + zeta rho_0 n / n_0,  zeta by walls in sight       (2.3) predicted   + dt (sum_j m u_ij . grad W_ij +
+//      sum_s rho_0 V_s u_is . grad W_is) (2.4)
 // The smooth kernel suits liquid that meets liquid, the singular one keeps it out of walls.
 #include <math.h>
 #include "base/parallel.h"

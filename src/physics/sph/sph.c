@@ -3,14 +3,14 @@
 //
 // One step of smoothed particles (T. Takahashi, algorithm 1; docs/theory/sph.md):
 //      sort           by tile and cell, along a space-filling curve
-//      samples        of the walls near particles                                           walls.c
-//      neighbours     lists, and densities on the way                                       lists.c
+//      samples        of the walls near particles                                           sph_walls.c
+//      neighbours     lists, and densities on the way                                       sph_lists.c
 //      accelerations  gravity and forces of the scene, artificial viscosity, tension        forces.c
 //      viscosity      where there is any: stress changes the velocities                     viscosity.c
 //      densities      at the end of the step, if nothing were done                          density.c
 //      projection     the pressure that undoes what will be too dense                       exact.c, isph.c, iisph.c
 //      motion         velocities, then places with them; what observers want to see         push.c, measure.c
-//      contact        nobody in a solid, or beyond one                                      contact.c
+//      contact        nobody in a solid, or beyond one                                      sph_contact.c
 // Velocities are half a step behind places, as those of all methods (physics/step.h): with them the step of the source,
 // forces first and places with the new velocities, is the leapfrog.
 #include "physics/sph/sph.h"
@@ -20,7 +20,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "physics/sph/contact.h"
+#include "physics/inflow.h"
+#include "physics/sph_contact.h"
 #include "physics/sph/measure.h"
 #include "physics/sph/pressure.h"
 #include "physics/sph/viscosity.h"
@@ -33,6 +34,9 @@ enum { MARGIN = 3 };
 // Relative density: where particles are denser already (poured into each other), no more than this is undone in one
 // step: all at once would throw them apart.
 static const float MOST_DENSITY = 1.1f;
+
+static const double GAP = 0.1;    // spacings that particles are kept from walls
+static const double CLEAR = 0.6;  // supports: what sees no wall sample is farther from walls
 
 typedef struct sph {
     const rh_sph_params *params;
@@ -272,19 +276,6 @@ static float attraction(const rh_sph_params *p, const rh_sph_kernel *k)
     return (float)(p->surface_tension / (p->density * work));
 }
 
-static bool is_in_inflow(const rh_surroundings *around, rh_dvec3 x, rh_dvec3 *velocity)
-{
-    for (int n = 0; n < around->inflow_count; n++) {
-        const rh_inflow *in = &around->inflows[n];
-        bool inside = true;
-        for (int a = 0; a < around->dimension; a++)
-            inside = inside && (&x.x)[a] >= (&in->bounds.min.x)[a] && (&x.x)[a] <= (&in->bounds.max.x)[a];
-        if (!inside || rh_shape_distance(in->shape, rh_pose_to_local(&in->pose, x)) > 0) continue;
-        return *velocity = in->velocity, true;
-    }
-    return false;
-}
-
 static rh_code hold_inflows(step *s, rh_status *status)
 {
     rh_sph_fluid *f = &s->fluid;
@@ -294,7 +285,7 @@ static rh_code hold_inflows(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
         rh_dvec3 velocity;
-        s->held[i] = is_in_inflow(s->around, rh_d3_from(s->start[i]), &velocity);
+        s->held[i] = rh_inflow_at(s->around, rh_d3_from(s->start[i]), &velocity);
         if (!s->held[i]) continue;
         for (int a = 0; a < s->around->dimension; a++) f->flow[4 * i + a] = (float)(&velocity.x)[a];
     }
@@ -607,7 +598,12 @@ static rh_code move(step *s, rh_status *status)
     if (s->me->params->shifting > 0) shift(s, x);
     RH_TRY(look(s, RH_SIGHT_MOVED, status));
     stage(s, "motion");
-    rh_sph_contact(s->around, &s->fluid, s->start, x, v);
+    const rh_sph_contact_options contact = {.count = s->fluid.count,
+                                            .covered = s->fluid.covered,
+                                            .gap = GAP * (double)s->me->kernel.spacing,
+                                            .clear = CLEAR * (double)s->me->kernel.support,
+                                            .dt = (double)dt};
+    rh_sph_contact(s->around, &contact, s->start, x, v);
     return RH_OK;
 }
 

@@ -14,7 +14,7 @@
 // spacings: on the lattice shear along the axes meets 0.4 times the resistance of shear along the diagonals. `bend` is
 // what makes it isotropic on the lattice: 1.09 in the plane, 1.29 in space.
 #pragma once
-#include "physics/sph/kernel.h"
+#include "physics/sph_kernel.h"
 
 typedef struct rh_sph_viscous_law {
     float inverse;  // 1/m: 1 / support

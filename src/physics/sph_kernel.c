@@ -3,7 +3,7 @@
 //
 // Sums over the cubic (square) lattice, in units of its spacing, and the depth at which the samples of a wall must
 // stand so that a lattice that begins half a spacing from the wall has the density of rest there.
-#include "physics/sph/kernel.h"
+#include "physics/sph_kernel.h"
 
 #include <math.h>
 

@@ -4,12 +4,12 @@
 // Two passes over the tiles. The first tests all candidates, eight at a time, keeps one bit for each and sums up the
 // density on the way, which needs no more than the squared distance. Between them the lengths are summed up; the second
 // turns bits into numbers. So no distance is computed twice, and lists have the length they need.
-#include "physics/sph/lists.h"
+#include "physics/sph_lists.h"
 
 #include <string.h>
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "physics/sph/runs.h"
+#include "physics/sph_runs.h"
 #include "solid/thin.h"
 
 static const char LABEL[] = "sph.lists";

@@ -8,13 +8,13 @@
 //
 // The surface that is sampled lies LIFT outside of the union of the solids: there the smallest of the solids' distances
 // is the true one, so parts of walls that are hidden where solids touch are not sampled.
-#include "physics/sph/walls.h"
+#include "physics/sph_walls.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/memory.h"
 #include "base/random.h"
-#include "physics/sph/runs.h"
+#include "physics/sph_runs.h"
 
 static const char LABEL[] = "sph.walls";
 static const double LIFT = 0.1;       // spacings

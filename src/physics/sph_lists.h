@@ -10,7 +10,7 @@
 // searched again would read less, but test some 230 candidates for 30 neighbours: the search takes two fifths of a step
 // with three iterations, in which lists are read a dozen times.
 #pragma once
-#include "physics/sph/walls.h"
+#include "physics/sph_walls.h"
 
 typedef struct rh_sph_list {
     uint32_t *first;  // [count + 1] where the list of each begins, in eights

@@ -4,14 +4,12 @@
 // A particle that went far in the step follows its path again in steps of the distance to the nearest solid (sphere
 // tracing: J. C. Hart, The Visual Computer 12, 1996) and stops where that falls below the gap; one that is too near is
 // pushed out along the normal, a few times for corners.
-#include "physics/sph/contact.h"
+#include "physics/sph_contact.h"
 
 #include <math.h>
 #include "physics/sides.h"
 #include "physics/walls.h"
 
-static const double GAP = 0.1;    // spacings that particles are kept from walls
-static const double CLEAR = 0.6;  // supports: what sees no wall sample is farther from walls
 enum { ROUNDS = 4 };
 
 // The last place along its way up to which it is free: each distance proves a part of it.
@@ -49,18 +47,17 @@ static void keep_out(const rh_surroundings *around, double gap, bool far, rh_vec
     *position = rh_v3_from(x);
 }
 
-void rh_sph_contact(const rh_surroundings *around, const rh_sph_fluid *f, const rh_vec3 *start, rh_vec3 *positions,
-                    rh_vec3 *velocities)
+void rh_sph_contact(const rh_surroundings *around, const rh_sph_contact_options *o, const rh_vec3 *start,
+                    rh_vec3 *positions, rh_vec3 *velocities)
 {
-    double gap = GAP * (double)f->kernel->spacing, clear = CLEAR * (double)f->kernel->support,
-           walls = rh_obstacles_max_speed(around->obstacles) * (double)f->dt;
+    double walls = rh_obstacles_max_speed(around->obstacles) * o->dt;
     if (around->obstacles->count == 0) return;
 #pragma omp parallel for schedule(dynamic, 1024)
-    for (int64_t i = 0; i < f->count; i++) {
+    for (int64_t i = 0; i < o->count; i++) {
         double way = (double)rh_v3_length(rh_v3_sub(positions[i], start[i]));
-        if (f->covered[i] == 0 && way + walls < clear) continue;
-        keep_out(around, gap, way > clear, start[i], &positions[i], &velocities[i]);
+        if (o->covered[i] == 0 && way + walls < o->clear) continue;
+        keep_out(around, o->gap, way > o->clear, start[i], &positions[i], &velocities[i]);
     }
-    const rh_collision thin = {.gap = gap, .stop = true};
-    rh_sides_hold(around, &thin, f->count, start, positions, velocities);
+    const rh_collision thin = {.gap = o->gap, .stop = true};
+    rh_sides_hold(around, &thin, o->count, start, positions, velocities);
 }

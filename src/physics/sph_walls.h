@@ -8,7 +8,7 @@
 // A sample has an anchor, on the wall, and stands below it (rh_sph_kernel.depth), so that a lattice of particles that
 // begins half a spacing from the wall has the density of rest: liquid fills a tank as the tank is drawn. In walls
 // thinner than that the samples of one side stand beyond the other side: whether a particle sees a sample depends on
-// whether the line to its anchor is free (lists.h).
+// whether the line to its anchor is free (sph_lists.h).
 //
 // Anchors come from a lattice: one wherever an edge of the lattice passes a wall and runs more across the wall than
 // along it. That is a function of the place alone, so walls at rest are sampled tile by tile when liquid first comes
@@ -17,7 +17,7 @@
 #pragma once
 #include "grid/tiles.h"
 #include "physics/physics.h"
-#include "physics/sph/kernel.h"
+#include "physics/sph_kernel.h"
 
 // A sample in the space of its solid (of the world, for what rests).
 typedef struct rh_sph_anchor {

@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// One step of elastoplastic matter (D. Gerszewski, chapter 4; docs/theory/elastoplastic.md):
+//      sort           by tile and cell
+//      samples        of walls near particles
+//      neighbours     lists, and densities on the way
+//      stress         plastic flow of the step before, principal stresses                       stress.c
+//      fit            sums over neighbours                                                     fit.c
+//      forces         of stress between pairs, gravity; or the implicit solve                   forces.c, solve.c
+//      motion         velocities, places, walls                                                 contact.c
+//      deformation    of the step, by the way that particles went, onto the stored one          fit.c, stress.c
+// Velocities are half a step behind places (physics/step.h). Fits and forces of a step use the places of its start:
+// with the torque of every stress zero about them, sum x x v is kept to rounding.
+#include "physics/elastoplastic/elastoplastic.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "physics/elastoplastic/contact.h"
+#include "physics/elastoplastic/solve.h"
+#include "physics/elastoplastic/stress.h"
+#include "physics/inflow.h"
+#include "physics/sph_values.h"
+#include "physics/step.h"
+#include "physics/time_step.h"
+
+enum { MARGIN = 3 };                            // cells: as wall samples need them
+static const float FADES = 0.25f, GONE = 0.1f;  // shares of the lattice's weights
+static const double TRAVEL = 0.25;              // cells that a particle travels in a step
+static const double VISCOUS = 0.15;             // spacings^2 over viscosity: longest explicit step
+static const double WAY_OF_LIQUIDS = 0.25;      // as cfl, in liquids
+
+typedef struct dough {
+    const rh_ep_params *params;
+    rh_sph_kernel kernel;
+    rh_sph_wall_cache *walls;
+    rh_sph_lists lists;
+    rh_arena arena;
+    double rate;  // 1/s: fastest strain or turn of the last step
+} dough;
+
+static void dough_destroy(void *self)
+{
+    dough *me = self;
+    if (!me) return;
+    rh_sph_wall_cache_free(me->walls);
+    rh_sph_lists_free(&me->lists);
+    rh_arena_free(&me->arena);
+    rh_free(me);
+}
+
+// Whether a property is other than `none` in any kind.
+static bool any_kind(const rh_ep_params *p, size_t offset, double none)
+{
+    for (int n = 0; n <= p->kinds.count; n++)
+        if (*(const double *)((const char *)rh_ep_kind_of(p, n) + offset) != none) return true;
+    return false;
+}
+
+static rh_code add_attributes(const rh_ep_params *p, rh_points *points, rh_status *status)
+{
+    RH_TRY(rh_points_add(points, "deformation", RH_POINT_MAT3F, status));
+    RH_TRY(rh_points_add(points, "offset", RH_POINT_VEC3F, status));
+    rh_points_find(points, "offset")->transient = true;
+    RH_TRY(rh_points_add(points, "stress", RH_POINT_F32, status));
+    if (any_kind(p, offsetof(rh_ep_kind, hardening), 0))
+        RH_TRY(rh_points_add(points, "hardened", RH_POINT_F32, status));
+    if (any_kind(p, offsetof(rh_ep_kind, strength), 0)) RH_TRY(rh_points_add(points, "torn", RH_POINT_F32, status));
+    if (p->kinds.count > 0) RH_TRY(rh_points_add(points, "kind", RH_POINT_I32, status));
+    if (!p->fuse) RH_TRY(rh_points_add(points, "piece", RH_POINT_I32, status));
+    if (!p->varies) return RH_OK;
+    RH_TRY(rh_points_add(points, "stiffness", RH_POINT_F32, status));
+    return rh_points_add(points, "yield", RH_POINT_F32, status);
+}
+
+static rh_code dough_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                            rh_status *status)
+{
+    const rh_ep_params *p = params;
+    dough *me = rh_alloc_zero(sizeof *me, "elastoplastic", status);
+    if (!me) return RH_MEMORY;
+    *self = me;
+    me->params = p;
+    rh_arena_init(&me->arena, "elastoplastic.step");
+    const rh_sph_kernel_options kernel = {.dimension = around->dimension,
+                                          .spacing = around->cell / (double)p->particles_per_axis,
+                                          .support = 2,
+                                          .kind = RH_SPH_WENDLAND,
+                                          .blend_from = 1e9,
+                                          .blend_to = 1e9,
+                                          .mirrored = true};
+    rh_sph_kernel_init(&me->kernel, &kernel);
+    RH_TRY(rh_sph_wall_cache_create(&me->walls, status));
+    return add_attributes(p, points, status);
+}
+
+// --- matter ----------------------------------------------------------------------------------------------------------
+// Lame's constants over the density.
+static void set_moduli(rh_ep_moduli *m, const rh_ep_params *p, const rh_ep_kind *k, double stiffness, double yield,
+                       double dt)
+{
+    double by = 1 / p->density, e = stiffness * by;
+    *m = (rh_ep_moduli){.shear = (float)(e / (2 * (1 + k->poisson))),
+                        .lame = (float)(e * k->poisson / ((1 + k->poisson) * (1 - 2 * k->poisson))),
+                        .yield = (float)(yield * by),
+                        .hardening = (float)(k->hardening * by),
+                        .flow = (float)-expm1(-k->flow_rate * dt),
+                        .thickening = (float)(k->thickening * by),
+                        .strength = k->strength > 0 ? (float)(k->strength * by) : 1e30f,
+                        .viscosity = (float)(k->viscosity * by),
+                        .bulk = stiffness > 0 ? 0 : (float)(k->bulk * by)};
+}
+
+typedef struct source {
+    const int32_t *kind;             // NULL: all are of kind 0
+    const float *stiffness, *yield;  // NULL: as the kind has them
+} source;
+
+static source source_of(const rh_ep_params *p, const rh_points *points)
+{
+    source s = {NULL, NULL, NULL};
+    if (p->kinds.count > 0) s.kind = rh_points_data(points, "kind", RH_POINT_I32);
+    if (p->varies) s.stiffness = rh_points_data(points, "stiffness", RH_POINT_F32);
+    if (p->varies) s.yield = rh_points_data(points, "yield", RH_POINT_F32);
+    return s;
+}
+
+static void moduli_of(const rh_ep_params *p, const source *s, int64_t i, double dt, rh_ep_moduli *out)
+{
+    const rh_ep_kind *k = rh_ep_kind_of(p, s->kind ? s->kind[i] : 0);
+    double stiffness = s->stiffness && s->stiffness[i] > 0 ? (double)s->stiffness[i] : k->stiffness;
+    double yield = s->yield && s->yield[i] > 0 ? (double)s->yield[i] : k->yield;
+    set_moduli(out, p, k, stiffness, yield, dt);
+}
+
+// --- how long a step may be ------------------------------------------------------------------------------------------
+static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double spacing)
+{
+    double fastest = (double)rh_ep_sound(m), step = 1e9;
+    if (fastest > 0) step = (m->bulk > 0 ? WAY_OF_LIQUIDS : p->cfl) * spacing / fastest;
+    if (m->viscosity > 0) step = fmin(step, VISCOUS * spacing * spacing / (double)m->viscosity);
+    return step;
+}
+
+// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings.
+static double stretch_factor(const rh_ep_params *p, const float f[9])
+{
+    double sum = 0;
+    for (int c = 0; c < 9; c++) sum += (double)(f[c] * f[c]);
+    double s = 1 + sqrt(sum);
+    return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
+}
+
+static double sound_limit(const dough *me, const rh_points *points)
+{
+    const rh_ep_params *p = me->params;
+    const float *f = rh_points_data(points, "deformation", RH_POINT_MAT3F);
+    const source from = source_of(p, points);
+    double least = 1e9, a = (double)me->kernel.spacing;
+    bool same = !from.kind && !from.stiffness;
+    rh_ep_moduli all;
+    set_moduli(&all, p, &p->kind, p->kind.stiffness, p->kind.yield, 0);
+#pragma omp parallel for schedule(static) reduction(min : least)
+    for (int64_t i = 0; i < points->count; i++) {
+        rh_ep_moduli own = all;
+        if (!same) moduli_of(p, &from, i, 0, &own);
+        least = fmin(least, wave_limit(p, &own, a) / stretch_factor(p, f + 9 * i));
+    }
+    return least;
+}
+
+static double dough_max_step(void *self, const rh_surroundings *around, const rh_points *points)
+{
+    const dough *me = self;
+    const rh_ep_params *p = me->params;
+    if (p->time_step > 0) return p->time_step;
+    double step = rh_time_step_limit(TRAVEL, around, points);
+    if (!p->implicit) return fmin(step, sound_limit(me, points));
+    if (!(me->rate > 0)) return step;
+    return fmin(step, fmax(p->strain_step / me->rate, sound_limit(me, points)));  // never shorter than explicit ones
+}
+
+// --- stages ----------------------------------------------------------------------------------------------------------
+typedef struct step {
+    dough *me;
+    const rh_surroundings *around;
+    rh_points *points;
+    rh_step_report *report;
+    double clock;
+    float kick;
+    rh_tiles tiles;
+    rh_sph_walls walls;
+    rh_ep_matter matter;
+    rh_ep_state state;  // scratch: written back when the step cannot fail any more
+    float *x, *y, *z;
+    float *pressure;      // [count] m^2/s^2: over the density
+    const float *before;  // velocities of an implicit step without walls; NULL: explicit
+    uint8_t *held;
+    rh_vec3 *start;
+    double *sums;
+} step;
+
+static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
+
+static void *take_floats(step *s, int per, bool zero, rh_status *status)
+{
+    size_t bytes = (size_t)per * ((size_t)s->points->count + 8) * sizeof(float);
+    return zero ? rh_arena_take_zero(&s->me->arena, bytes, status) : rh_arena_take(&s->me->arena, bytes, status);
+}
+
+// Weights of the lattice: their sum, and K along an axis.
+static void sum_lattice(rh_ep_matter *m)
+{
+    double a = (double)m->kernel->spacing, around = 0, k = 0;
+    int deep = m->dimension == 3 ? 2 : 0;
+    for (int z = -deep; z <= deep; z++)
+        for (int y = -2; y <= 2; y++)
+            for (int x = -2; x <= 2; x++) {
+                double square = (x * x + y * y + z * z) * a * a;
+                double w = (double)rh_ep_weight(m, rh_f8_all((float)square))[0];
+                if (square > 0) around += w, k += w * x * x * a * a;
+            }
+    m->around = (float)around, m->lattice = (float)k;
+}
+
+static rh_code take(step *s, rh_status *status)
+{
+    rh_ep_matter *m = &s->matter;
+    const rh_ep_params *p = s->me->params;
+    *m = (rh_ep_matter){
+        .params = p,
+        .kernel = &s->me->kernel,
+        .lists = &s->me->lists,
+        .count = s->points->count,
+        .dimension = s->around->dimension,
+        .dt = m->dt,
+        .squared = p->weights == RH_EP_SQUARED,
+        .place = take_floats(s, 4, false, status),
+        .flow = take_floats(s, 4, true, status),
+        .load = take_floats(s, 12, true, status),
+        .metric = take_floats(s, 8, true, status),
+        .inverse = take_floats(s, 6, false, status),
+        .firm = take_floats(s, 6, false, status),
+        .lean = take_floats(s, 4, false, status),
+        .gradient = take_floats(s, 9, false, status),
+        .apart = take_floats(s, 3, false, status),
+        .hold = take_floats(s, 3, false, status),
+        .stress = take_floats(s, 6, false, status),
+        .push = take_floats(s, 4, true, status),
+        .density = take_floats(s, 1, false, status),
+        .covered = take_floats(s, 1, false, status),
+        .loose = rh_arena_take(&s->me->arena, (size_t)s->points->count + 8, status),
+        .moduli = rh_arena_take(&s->me->arena, (size_t)(s->points->count + 8) * sizeof *m->moduli, status)};
+    s->state = (rh_ep_state){.deformation = take_floats(s, 9, false, status),
+                             .offset = take_floats(s, 3, false, status),
+                             .mises = take_floats(s, 1, false, status),
+                             .stiffen = take_floats(s, 1, false, status)};
+    s->pressure = take_floats(s, 1, true, status);
+    s->x = take_floats(s, 1, false, status), s->y = take_floats(s, 1, false, status);
+    s->z = take_floats(s, 1, false, status), s->start = take_floats(s, 3, false, status);
+    s->sums = rh_arena_take(&s->me->arena, (size_t)(rh_blocks(s->points->count) + 1) * sizeof(double), status);
+    if (!m->place || !m->flow || !m->load || !m->inverse || !m->metric || !m->lean || !m->firm || !m->apart ||
+        !m->hold || !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push || !m->density ||
+        !m->covered || !m->loose || !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen ||
+        !s->x || !s->y || !s->z || !s->start || !s->sums)
+        return RH_MEMORY;
+    sum_lattice(m);
+    return RH_OK;
+}
+
+// A copy of a float attribute, or NULL when the particles have none.
+static rh_code copy_attribute(step *s, const char *name, float **out, rh_status *status)
+{
+    const rh_attribute *of = rh_points_find(s->points, name);
+    *out = NULL;
+    if (!of) return RH_OK;
+    *out = take_floats(s, 1, false, status);
+    if (!*out) return RH_MEMORY;
+    memcpy(*out, of->data, (size_t)s->points->count * sizeof(float));
+    return RH_OK;
+}
+
+static rh_code fill_pieces(step *s, rh_status *status)
+{
+    const rh_attribute *of = s->me->params->fuse ? NULL : rh_points_find(s->points, "piece");
+    if (!of) return RH_OK;
+    float *piece = take_floats(s, 1, true, status);
+    if (!piece) return RH_MEMORY;
+    for (int64_t i = 0; i < s->points->count; i++) piece[i] = (float)((const int32_t *)of->data)[i];
+    s->matter.piece = piece;
+    return RH_OK;
+}
+
+static void fill_places(step *s)
+{
+    rh_ep_matter *m = &s->matter;
+    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F),
+                  *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    const rh_ep_params *p = s->me->params;
+    const source from = source_of(p, s->points);
+    bool flat = m->dimension == 2;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++) {
+        moduli_of(p, &from, i, s->around->previous_dt, &m->moduli[i]);
+        float sound = rh_ep_sound(&m->moduli[i]);
+        s->start[i] = x[i];
+        s->x[i] = x[i].x, s->y[i] = x[i].y, s->z[i] = flat ? 0 : x[i].z;
+        memcpy(m->place + 4 * i, (const float[4]){s->x[i], s->y[i], s->z[i], sound * sound}, 16);
+        memcpy(m->flow + 4 * i, (const float[4]){v[i].x, v[i].y, flat ? 0 : v[i].z, 0}, 16);
+    }
+    for (int64_t i = m->count; i < m->count + 8; i++) {
+        s->x[i] = s->y[i] = s->z[i] = 1e15f;
+        memcpy(m->place + 4 * i, (const float[4]){1e15f, 1e15f, 1e15f, 0}, 16);
+    }
+}
+
+static rh_code fill(step *s, rh_status *status)
+{
+    memcpy(s->state.deformation, rh_points_data(s->points, "deformation", RH_POINT_MAT3F),
+           (size_t)s->points->count * 9 * sizeof(float));
+    memcpy(s->state.offset, rh_points_data(s->points, "offset", RH_POINT_VEC3F),
+           (size_t)s->points->count * 3 * sizeof(float));
+    RH_TRY(copy_attribute(s, "hardened", &s->state.hardened, status));
+    RH_TRY(copy_attribute(s, "torn", &s->state.torn, status));
+    RH_TRY(fill_pieces(s, status));
+    fill_places(s);
+    return RH_OK;
+}
+
+static rh_code find_neighbours(step *s, rh_status *status)
+{
+    const rh_sph_search search = {.kernel = &s->me->kernel,
+                                  .tiles = &s->tiles,
+                                  .obstacles = s->around->obstacles,
+                                  .walls = &s->walls,
+                                  .count = s->matter.count,
+                                  .x = s->x,
+                                  .y = s->y,
+                                  .z = s->z,
+                                  .density = s->matter.density,
+                                  .covered = s->matter.covered};
+    return rh_sph_lists_build(&s->me->lists, &search, &s->me->arena, status);
+}
+
+// Who loses its neighbours gets soft, and is nobody's any more when they weigh next to nothing: fits by few far
+// neighbours are as strong as others, and what a coarse figure lost in a fall left it at three times the speed of the
+// fall. Corners of lattices have 0.46 of the weights, threads of single particles 0.28.
+static void fade(step *s)
+{
+    const rh_ep_matter *m = &s->matter;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++) {
+        float weight = m->lean[4 * i + 3] / m->around;
+        float share = rh_clamp((weight - GONE) / (FADES - GONE), 0, 1);
+        if (share == 1 || m->moduli[i].bulk > 0) continue;
+        m->moduli[i].shear *= share, m->moduli[i].lame *= share;
+        for (int c = 0; c < 6; c++) m->stress[6 * i + c] *= share;
+        for (int c = 0; c < 9 && share == 0; c++) s->state.deformation[9 * i + c] = 0;
+        for (int c = 0; c < 3 && share == 0; c++) s->state.offset[3 * i + c] = 0;
+    }
+}
+
+// Particles that others move: in inflows, and those of the group `held`, which keep their velocity.
+static rh_code find_held(step *s, rh_status *status)
+{
+    const rh_attribute *group = rh_points_find(s->points, "held");
+    bool grouped = group && group->type == RH_POINT_GROUP;
+    if (!grouped && s->around->inflow_count == 0) return RH_OK;
+    s->held = rh_arena_take_zero(&s->me->arena, (size_t)s->matter.count + 1, status);
+    if (!s->held) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < s->matter.count; i++) {
+        rh_dvec3 velocity;
+        if (grouped) s->held[i] = ((const uint8_t *)group->data)[i];
+        if (!rh_inflow_at(s->around, rh_d3_from(s->start[i]), &velocity)) continue;
+        s->held[i] = 1;
+        for (int a = 0; a < s->around->dimension; a++) s->matter.flow[4 * i + a] = (float)(&velocity.x)[a];
+    }
+    return RH_OK;
+}
+
+// m/s that forces of the scene give in the step.
+static void add_gravity(step *s)
+{
+    const rh_surroundings *around = s->around;
+    rh_ep_matter *m = &s->matter;
+    double from = around->time - 0.5 * around->previous_dt, to = around->time + 0.5 * (double)m->dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++) {
+        rh_dvec3 g = around->gravity;
+        if (s->held && s->held[i]) continue;
+        if (around->acceleration) g = around->acceleration(rh_d3_from(s->start[i]), from, to, around->user);
+        for (int a = 0; a < around->dimension; a++) m->flow[4 * i + a] += s->kick * (float)(&g.x)[a];
+    }
+}
+
+static rh_ep_contact contact_of(const step *s)
+{
+    double dt = (double)s->matter.dt, spacing = (double)s->me->kernel.spacing, p = s->me->params->tack;
+    return (rh_ep_contact){.around = s->around,
+                           .count = s->matter.count,
+                           .spacing = spacing,
+                           .dt = dt,
+                           .tack = p * (double)s->kick / (s->me->params->density * spacing),
+                           .covered = s->matter.covered,
+                           .held = s->held,
+                           .start = s->start};
+}
+
+static rh_code find_velocities(step *s, rh_status *status)
+{
+    const rh_ep_contact contact = contact_of(s);
+    rh_ep_solve solve = {.matter = &s->matter,
+                         .state = &s->state,
+                         .contact = &contact,
+                         .held = s->held,
+                         .kick = s->kick,
+                         .previous_dt = (float)s->around->previous_dt};
+    if (!s->me->params->implicit) {
+        rh_ep_explicit(&solve);
+        add_gravity(s);
+        return RH_OK;
+    }
+    RH_TRY(rh_ep_begin(&solve, &s->me->arena, status));
+    add_gravity(s);
+    RH_TRY(rh_ep_implicit(&solve, &s->me->arena, s->report, status));
+    s->before = solve.before;
+    return RH_OK;
+}
+
+static rh_code look(step *s, rh_sight what, rh_status *status)
+{
+    const rh_step_view view = {.what = what,
+                               .around = s->around,
+                               .dt = s->matter.dt,
+                               .kick = s->kick,
+                               .density = s->me->params->density,
+                               .tiles = &s->tiles,
+                               .points = s->points,
+                               .obstacles = s->around->obstacles_after,
+                               .arena = &s->me->arena};
+    return rh_observe(&view, status);
+}
+
+// Velocities and, by them, places.
+static void go(step *s, const float *flow)
+{
+    rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F), *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    const rh_ep_matter *m = &s->matter;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++)
+        for (int a = 0; a < m->dimension; a++) {
+            (&v[i].x)[a] = flow[4 * i + a];
+            (&x[i].x)[a] = (&s->start[i].x)[a] + m->dt * flow[4 * i + a];
+        }
+}
+
+// What observers see at places: pressure is the mean of the principal stresses, its sign turned.
+static rh_code show(step *s, rh_status *status)
+{
+    const rh_ep_matter *m = &s->matter;
+    if (!s->around->observer) return RH_OK;
+    float *q = take_floats(s, 1, true, status);
+    rh_vec3 *v = take_floats(s, 3, true, status);
+    if (!q || !v) return RH_MEMORY;
+    for (int64_t i = 0; i < m->count; i++) {
+        const float *u = m->flow + 4 * i;
+        q[i] = s->pressure[i];
+        v[i] = rh_v3(u[0], u[1], u[2]);
+    }
+    const rh_sph_values values = {&s->me->kernel, &s->tiles, m->place, q, v};
+    rh_step_view view = {.what = RH_SIGHT_PRESSED,
+                         .around = s->around,
+                         .dt = m->dt,
+                         .kick = s->kick,
+                         .density = s->me->params->density,
+                         .tiles = &s->tiles,
+                         .points = s->points,
+                         .arena = &s->me->arena,
+                         .obstacles = s->around->obstacles,
+                         .speed = m->dt / s->tiles.h,
+                         .q_at = rh_sph_q_at,
+                         .velocity_at = rh_sph_velocity_at,
+                         .solver = &values};
+    static const rh_sight sights[] = {RH_SIGHT_PRESSED, RH_SIGHT_FLOWS, RH_SIGHT_TOUCHED};
+    for (size_t n = 0; n < sizeof sights / sizeof *sights; n++) {  // TOUCHED says how long forces acted: walls get the
+        view.what = sights[n];                                     // rest by contact
+        RH_TRY(rh_observe(&view, status));
+    }
+    return RH_OK;
+}
+
+// Moves the particles. Nothing fails after this but for lack of memory of an observer. What walls do in an implicit
+// solve is what observers see between the velocities before and after.
+static rh_code move(step *s, rh_status *status)
+{
+    const rh_ep_contact contact = contact_of(s);
+    RH_TRY(show(s, status));
+    go(s, s->before ? s->before : s->matter.flow);
+    RH_TRY(look(s, RH_SIGHT_MOVED, status));
+    if (s->before) go(s, s->matter.flow);
+    rh_ep_contact_all(&contact, rh_points_data(s->points, "P", RH_POINT_VEC3F),
+                      rh_points_data(s->points, "v", RH_POINT_VEC3F));
+    stage(s, "motion");
+    return RH_OK;
+}
+
+static double largest_rate(step *s)
+{
+    const rh_ep_matter *m = &s->matter;
+    float most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (int64_t i = 0; i < m->count; i++) {
+        float sum = 0;
+        if (m->loose[i] || m->lean[4 * i + 3] < FADES * m->around) continue;  // crumbs
+        for (int c = 0; c < 9; c++) sum += m->gradient[9 * i + c] * m->gradient[9 * i + c];
+        most = rh_max_of(most, sum);
+    }
+    return sqrt((double)most) / (double)m->dt;
+}
+
+static void write_back(step *s)
+{
+    const rh_ep_matter *m = &s->matter;
+    size_t bytes = (size_t)m->count * sizeof(float);
+    float *stress = rh_points_data(s->points, "stress", RH_POINT_F32), density = (float)s->me->params->density;
+    memcpy(rh_points_data(s->points, "deformation", RH_POINT_MAT3F), s->state.deformation, 9 * bytes);
+    memcpy(rh_points_data(s->points, "offset", RH_POINT_VEC3F), s->state.offset, 3 * bytes);
+    if (s->state.hardened) memcpy(rh_points_data(s->points, "hardened", RH_POINT_F32), s->state.hardened, bytes);
+    if (s->state.torn) memcpy(rh_points_data(s->points, "torn", RH_POINT_F32), s->state.torn, bytes);
+    for (int64_t i = 0; i < m->count; i++) stress[i] = density * s->state.mises[i];
+}
+
+static void deform(step *s)
+{
+    rh_ep_matter *m = &s->matter;
+    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++)
+        for (int a = 0; a < m->dimension; a++) m->flow[4 * i + a] = (&x[i].x)[a] - (&s->start[i].x)[a];
+    rh_ep_step_gradients(m);
+    s->me->rate = largest_rate(s);
+    rh_ep_compose(m, s->state.deformation, s->state.offset);
+    write_back(s);
+    stage(s, "deformation");
+}
+
+static void measure_all(step *s)
+{
+    const rh_vec3 *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    float most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (int64_t i = 0; i < s->matter.count; i++) most = rh_max_of(most, rh_v3_dot(v[i], v[i]));
+    s->report->max_speed = sqrt((double)most);
+    s->report->volume = (double)s->matter.count * pow((double)s->me->kernel.spacing, s->matter.dimension);
+}
+
+static rh_code run(step *s, rh_status *status)
+{
+    rh_arena *arena = &s->me->arena;
+    rh_arena_reset(arena);
+    RH_TRY(rh_step_sort(s->around, MARGIN, s->points, &s->tiles, arena, s->report, status));
+    RH_TRY(look(s, RH_SIGHT_SORTED, status));
+    RH_TRY(take(s, status));
+    RH_TRY(fill(s, status));
+    stage(s, "sort");
+    RH_TRY(rh_sph_walls_build(&s->walls, s->me->walls, &s->me->kernel, s->around, &s->tiles, arena, status));
+    stage(s, "samples");
+    RH_TRY(find_neighbours(s, status));
+    stage(s, "neighbours");
+    rh_ep_stress(&s->matter, &s->state);
+    for (int64_t i = 0; i < s->matter.count; i++) {
+        const float *t = s->matter.stress + 6 * i;
+        s->pressure[i] = -(t[0] + t[1] + t[2]) / 3;
+    }
+    stage(s, "stress");
+    rh_ep_prepare(&s->matter);
+    fade(s);
+    stage(s, "fit");
+    RH_TRY(find_held(s, status));
+    RH_TRY(find_velocities(s, status));
+    stage(s, "forces");
+    RH_TRY(move(s, status));
+    deform(s);
+    measure_all(s);
+    return RH_OK;
+}
+
+static rh_code dough_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
+                          rh_step_report *report, rh_status *status)
+{
+    step s = {.me = self,
+              .around = around,
+              .points = points,
+              .report = report,
+              .clock = rh_seconds(),
+              .kick = rh_step_kick(around, dt),
+              .matter = {.dt = (float)dt}};
+    *report = (rh_step_report){0};
+    if (points->count == 0) return RH_OK;
+    return run(&s, status);
+}
+
+// --- the table -------------------------------------------------------------------------------------------------------
+static int dough_per_axis(const void *params) { return (int)((const rh_ep_params *)params)->particles_per_axis; }
+static double dough_density(const void *params) { return ((const rh_ep_params *)params)->density; }
+static double dough_jitter(const void *params)
+{
+    (void)params;
+    return 0;
+}
+
+// Per particle: attributes and the spare block (130), the arrays of a step (320), lists (170 in space), bits of the
+// search (40).
+static int64_t dough_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
+{
+    int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
+    (void)params;
+    return particles * (130 + 320 + lists + 40) + tiles * (cells * 8 + 200);
+}
+
+static rh_code dough_save(const void *self, const rh_store *to, rh_status *status)
+{
+    return rh_store_put_float(to, "rate", ((const dough *)self)->rate, status);
+}
+static rh_code dough_load(void *self, const rh_store *from, rh_status *status)
+{
+    return rh_store_get_float(from, "rate", &((dough *)self)->rate, status);
+}
+
+const rh_physics rh_elastoplastic = {.name = "elastoplastic",
+                                     .params = &rh_ep_table,
+                                     .create = dough_create,
+                                     .destroy = dough_destroy,
+                                     .max_step = dough_max_step,
+                                     .step = dough_step,
+                                     .per_cell_axis = dough_per_axis,
+                                     .density = dough_density,
+                                     .jitter = dough_jitter,
+                                     .predict_bytes = dough_predict_bytes,
+                                     .save = dough_save,
+                                     .load = dough_load,
+                                     .pushes_late = true,
+                                     .walls_separate = true};

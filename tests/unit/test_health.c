@@ -156,13 +156,15 @@ static void methods_leave_particles_alone(void **state)
         rh_scene scene;
         rh_status status = {0};
         char text[1024];
-        if (!rh_params_find(rh_physics_methods[i]->params, "max_iterations")) continue;  // nothing to solve
+        const rh_param_table *params = rh_physics_methods[i]->params;
+        if (!rh_params_find(params, "max_iterations")) continue;  // nothing to solve
+        const char *solve = rh_params_find(params, "implicit") ? "implicit: true, " : "";
         snprintf(text, sizeof text,
-                 "rheo: 1\ndimension: 2\ncell: 0.02\nframes: {last: 6}\nphysics: {%s: {max_iterations: 1, tolerance: "
-                 "1e-6}}\n"
+                 "rheo: 1\ndimension: 2\ncell: 0.02\nframes: {last: 6}\nphysics: {%s: {%smax_iterations: 1, "
+                 "tolerance: 1e-6}}\n"
                  "bodies: [{shape: {box: {min: [0, 0, -1], max: [0.4, 0.5, 1]}}}]\n"
                  "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.4, 1, 1]}}}]\n",
-                 rh_physics_methods[i]->name);
+                 rh_physics_methods[i]->name, solve);
         rh_world *world = make_failing(&scene, text);
         longest = 1, at_step = -1;
         rh_code code = RH_OK;

@@ -49,29 +49,34 @@ static void set_row(const double *inverse, const rh_contact_body *bodies, const 
 static double speed_along(const pair *p, const row *r, const double *velocity)
 {
     double sum = 0;
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; k < PARTS && p->body[side] >= 0; k++)
-            sum += r->along[side][k] * velocity[p->body[side] * PARTS + k];
+    for (int side = 0; side < 2; side++) {
+        if (p->body[side] < 0) continue;
+        const double *v = velocity + p->body[side] * PARTS;
+        for (int k = 0; k < PARTS; k++) sum += r->along[side][k] * v[k];
+    }
     return sum;
 }
 
 static void push(const pair *p, const row *r, double impulse, double *velocity, double *given)
 {
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; k < PARTS && p->body[side] >= 0; k++) {
-            velocity[p->body[side] * PARTS + k] += impulse * r->change[side][k];
-            given[p->body[side] * PARTS + k] += impulse * r->along[side][k];
-        }
+    if (impulse == 0) return;
+    for (int side = 0; side < 2; side++) {
+        if (p->body[side] < 0) continue;
+        double *v = velocity + p->body[side] * PARTS, *g = given + p->body[side] * PARTS;
+        for (int k = 0; k < PARTS; k++) v[k] += impulse * r->change[side][k];
+        for (int k = 0; k < PARTS; k++) g[k] += impulse * r->along[side][k];
+    }
 }
 
 // Changes the three parts of the impulse; returns by how much at most.
-static double meet(const rh_contact *c, const pair *p, double part[3], double *velocity, double *given)
+static inline double meet(const rh_contact *c, const pair *p, double part[3], double *velocity, double *given)
 {
     double before[3] = {part[0], part[1], part[2]}, most = 0;
     const row *n = &p->rows[0];
     if (!(n->stiffness > 0)) return 0;
     part[0] = fmax(0, part[0] + (c->least + p->wall[0] - speed_along(p, n, velocity)) / n->stiffness);
     push(p, n, part[0] - before[0], velocity, given);
+    if (part[0] == 0 && part[1] == 0 && part[2] == 0) return before[0];  // apart: most of those that are near
     for (int k = 1; k < 3; k++)
         if (p->rows[k].stiffness > 0)
             part[k] += (p->wall[k] - speed_along(p, &p->rows[k], velocity)) / p->rows[k].stiffness;
@@ -96,20 +101,15 @@ static pair pair_of(const rh_contact *c, const int *of_obstacle, const rh_contac
     return p;
 }
 
-static double sweep(rh_contact_list *contacts, const pair *pairs, int dimension, double *velocity, double *impulse,
-                    double *largest)
+// `parts`: impulses along the rows of each contact.
+static double sweep(const rh_contact_list *contacts, const pair *pairs, double (*parts)[3], double *velocity,
+                    double *impulse, double *largest)
 {
     double most = 0;
     for (int i = 0; i < contacts->count; i++) {
-        rh_contact *c = &contacts->items[i];
-        if (!c->acts) continue;
-        rh_dvec3 other = rh_d3_cross(c->normal, c->slide);
-        double part[3] = {rh_d3_dot(c->impulse, c->normal), rh_d3_dot(c->impulse, c->slide),
-                          dimension == 3 ? rh_d3_dot(c->impulse, other) : 0};
-        most = fmax(most, meet(c, &pairs[i], part, velocity, impulse));
-        c->impulse = rh_d3_add(rh_d3_add(rh_d3_scale(c->normal, part[0]), rh_d3_scale(c->slide, part[1])),
-                               rh_d3_scale(other, part[2]));
-        *largest = fmax(*largest, part[0]);
+        if (!contacts->items[i].acts) continue;
+        most = fmax(most, meet(&contacts->items[i], &pairs[i], parts[i], velocity, impulse));
+        *largest = fmax(*largest, parts[i][0]);
     }
     return most;
 }
@@ -121,12 +121,24 @@ rh_code rh_contact_refine(rh_contact_list *contacts, const int *of_obstacle, con
     double largest = 0;
     int sweeps = contacts->count > RH_CONTACTS_MANY ? FEW_SWEEPS : SWEEPS;
     pair *pairs = rh_arena_take(arena, ((size_t)contacts->count + 1) * sizeof *pairs, status);
-    if (!pairs) return RH_MEMORY;
-    for (int i = 0; i < contacts->count; i++)
-        pairs[i] = pair_of(&contacts->items[i], of_obstacle, bodies, dimension, inverse);
+    double(*parts)[3] = rh_arena_take(arena, ((size_t)contacts->count + 1) * sizeof *parts, status);
+    if (!pairs || !parts) return RH_MEMORY;
+    for (int i = 0; i < contacts->count; i++) {
+        const rh_contact *c = &contacts->items[i];
+        pairs[i] = pair_of(c, of_obstacle, bodies, dimension, inverse);
+        parts[i][0] = rh_d3_dot(c->impulse, c->normal);
+        parts[i][1] = rh_d3_dot(c->impulse, c->slide);
+        parts[i][2] = dimension == 3 ? rh_d3_dot(c->impulse, rh_d3_cross(c->normal, c->slide)) : 0;
+    }
     for (int i = 0; i < sweeps; i++) {
-        double change = sweep(contacts, pairs, dimension, velocity, impulse, &largest);
+        double change = sweep(contacts, pairs, parts, velocity, impulse, &largest);
         if (!(change > SETTLED * largest)) break;
+    }
+    for (int i = 0; i < contacts->count; i++) {
+        rh_contact *c = &contacts->items[i];
+        if (!c->acts) continue;
+        rh_dvec3 sum = rh_d3_add(rh_d3_scale(c->normal, parts[i][0]), rh_d3_scale(c->slide, parts[i][1]));
+        c->impulse = rh_d3_add(sum, rh_d3_scale(rh_d3_cross(c->normal, c->slide), parts[i][2]));
     }
     return RH_OK;
 }

@@ -14,8 +14,9 @@
 #include <math.h>
 #include <string.h>
 #include "base/assert.h"
+#include "base/parallel.h"
 
-enum { CANDIDATES = 2 * RH_FEATURES_MOST + 8, KEPT = 4, KEPT_PAIR = 4 };
+enum { CANDIDATES = 2 * RH_FEATURES_MOST + 8, KEPT = 4 };
 static const double SLOP = 0.02;   // of the size: points so near are kept even when they part
 static const double SAME = 1e-6;   // of the size: depths that count as equal
 static const double CLOSE = 0.05;  // of the size: points so near each other are one
@@ -176,25 +177,16 @@ static int choose(pair *p, int most)
     return kept;
 }
 
-static rh_code keep(const pair *p, int count, rh_arena *arena, rh_contact_list *out, rh_status *status)
+static int keep(const pair *p, int count, rh_contact *out)
 {
     const rh_obstacle *a = &p->solids->items[p->a], *b = &p->solids->items[p->b];
-    if (out->count + count > out->capacity) {
-        int capacity = 2 * out->capacity + count + 64;
-        rh_contact *larger = rh_arena_take(arena, (size_t)capacity * sizeof *larger, status);
-        if (!larger) return RH_MEMORY;
-        if (out->count) memcpy(larger, out->items, (size_t)out->count * sizeof *larger);
-        out->items = larger;
-        out->capacity = capacity;
-    }
     for (int i = 0; i < count; i++) {
-        rh_contact *c = &out->items[out->count++];
-        *c = p->found[i];
-        c->size = p->size;
-        c->friction = sqrt(a->friction * b->friction);
-        c->restitution = fmax(a->rules.restitution, b->rules.restitution);
+        out[i] = p->found[i];
+        out[i].size = p->size;
+        out[i].friction = sqrt(a->friction * b->friction);
+        out[i].restitution = fmax(a->rules.restitution, b->rules.restitution);
     }
-    return RH_OK;
+    return count;
 }
 
 // --- all pairs -------------------------------------------------------------------------------------------------------
@@ -223,42 +215,90 @@ static bool apart(const rh_obstacle *a, const rh_obstacle *b, double reach)
     return rh_d3_length(between) > a->features->radius + b->features->radius + reach;
 }
 
-static rh_code meet_pair(pair *p, rh_arena *arena, rh_contact_list *out, rh_status *status)
+// Two solids that may touch, and where their contacts go: `first` on, at most KEPT for each wall.
+typedef struct near_pair {
+    int a, b;
+    double size, reach;
+    int first, count;
+} near_pair;
+
+static near_pair measure(const rh_obstacles *solids, int a, int b, double dt)
 {
-    const rh_obstacle *a = &p->solids->items[p->a], *b = &p->solids->items[p->b];
-    p->size = bounded(b) ? fmin(a->features->depth, b->features->depth) : a->features->depth;
-    p->reach = (speed_of(a) + speed_beside(b, a)) * p->dt + SLOP * p->size;
-    if (b->sequence) p->reach += a->features->radius;  // its vertices move, too
-    if (apart(a, b, p->reach)) return RH_OK;
+    const rh_obstacle *one = &solids->items[a], *other = &solids->items[b];
+    near_pair p = {.a = a, .b = b};
+    p.size = bounded(other) ? fmin(one->features->depth, other->features->depth) : one->features->depth;
+    p.reach = (speed_of(one) + speed_beside(other, one)) * dt + SLOP * p.size;
+    if (other->sequence) p.reach += one->features->radius;  // its vertices move, too
+    return p;
+}
+
+typedef struct search {
+    const rh_obstacles *solids;
+    const bool *free;
+    double dt;
+    rh_contact_filter *may;
+    const void *user;
+} search;
+
+// The pairs that are near; `out` NULL: counts only.
+static int list_pairs(const search *s, near_pair *out)
+{
+    const rh_obstacles *solids = s->solids;
+    int count = 0, slots = 0;
+    for (int a = 0; a < solids->count; a++) {
+        if (!s->free[a]) continue;
+        RH_ASSERT(solids->items[a].features);
+        for (int b = 0; b < solids->count; b++) {
+            int one = solids->items[a].group, other = solids->items[b].group;
+            if (b == a || (s->free[b] && b < a) || (one && one == other) || (s->may && !s->may(s->user, a, b)))
+                continue;
+            near_pair p = measure(solids, a, b, s->dt);
+            if (apart(&solids->items[a], &solids->items[b], p.reach)) continue;
+            p.first = slots;
+            slots += KEPT * walls_of(&solids->items[b]);
+            if (out) out[count] = p;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void meet_pair(const search *s, near_pair *of, pair *p, rh_contact *out)
+{
+    const rh_obstacle *b = &s->solids->items[of->b];
     int walls = walls_of(b);
+    p->solids = s->solids;
+    p->a = of->a, p->b = of->b;
+    p->fixed = !s->free[of->b];
+    p->dt = s->dt, p->size = of->size, p->reach = of->reach;
     for (int wall = 0; wall < walls; wall++) {
         p->count = 0;
         meet(p, false, wall);
         if (walls == 1 && bounded(b)) meet(p, true, 0);
-        bool flat = walls > 1 || b->shape.kind == RH_SHAPE_PLANE;
-        RH_TRY(keep(p, choose(p, flat ? KEPT : KEPT_PAIR), arena, out, status));
+        of->count += keep(p, choose(p, KEPT), out + of->first + of->count);
     }
-    return RH_OK;
 }
 
+// Pairs are met in parallel, each into slots of its own; then the slots that are filled move together.
 rh_code rh_contacts_find(const rh_obstacles *solids, const bool *free, double dt, rh_contact_filter *may,
                          const void *user, rh_arena *arena, rh_contact_list *out, rh_status *status)
 {
+    search s = {solids, free, dt, may, user};
     *out = (rh_contact_list){0};
-    pair *p = rh_arena_take(arena, sizeof *p, status);
-    if (!p) return RH_MEMORY;
-    *p = (pair){.solids = solids, .dt = dt};
-    for (int a = 0; a < solids->count; a++) {
-        if (!free[a]) continue;
-        RH_ASSERT(solids->items[a].features);
-        for (int b = 0; b < solids->count; b++) {
-            int one = solids->items[a].group, other = solids->items[b].group;
-            if (b == a || (free[b] && b < a) || (one && one == other) || (may && !may(user, a, b))) continue;
-            p->a = a;
-            p->b = b;
-            p->fixed = !free[b];
-            RH_TRY(meet_pair(p, arena, out, status));
-        }
+    int count = list_pairs(&s, NULL);
+    if (count == 0) return RH_OK;
+    near_pair *pairs = rh_arena_take(arena, (size_t)count * sizeof *pairs, status);
+    pair *scratch = rh_arena_take(arena, (size_t)rh_threads() * sizeof *scratch, status);
+    if (!pairs || !scratch) return RH_MEMORY;
+    list_pairs(&s, pairs);
+    out->capacity = pairs[count - 1].first + KEPT * walls_of(&solids->items[pairs[count - 1].b]);
+    out->items = rh_arena_take(arena, (size_t)out->capacity * sizeof *out->items, status);
+    if (!out->items) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int n = 0; n < count; n++) meet_pair(&s, &pairs[n], &scratch[rh_thread()], out->items);
+    for (int n = 0; n < count; n++) {
+        memmove(out->items + out->count, out->items + pairs[n].first, (size_t)pairs[n].count * sizeof *out->items);
+        out->count += pairs[n].count;
     }
     return RH_OK;
 }

@@ -446,7 +446,7 @@ static void factor(const rh_body_level *l)
     }
 }
 
-static void solve(const rh_body_level *l, double *x)
+static void solve(const rh_body_level *l, double *restrict x)
 {
     for (int r = 0; r < l->size; r++) {
         const double *row = l->factor + l->start[r] - l->first[r];
@@ -454,9 +454,9 @@ static void solve(const rh_body_level *l, double *x)
         x[r] = row[r] > 0 ? rest / row[r] : 0;
     }
     for (int r = l->size - 1; r >= 0; r--) {
-        const double *row = l->factor + l->start[r] - l->first[r];
-        x[r] = row[r] > 0 ? x[r] / row[r] : 0;
-        for (int c = l->first[r]; c < r; c++) x[c] -= row[c] * x[r];
+        const double *restrict row = l->factor + l->start[r] - l->first[r];
+        double here = x[r] = row[r] > 0 ? x[r] / row[r] : 0;
+        for (int c = l->first[r]; c < r; c++) x[c] -= row[c] * here;
     }
 }
 

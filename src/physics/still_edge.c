@@ -11,6 +11,8 @@
 
 // Cells, root mean square: how far the heights of the surface in a tile at rest may differ.
 static const float AGREES = 0.1f;
+// So many heights can agree; with fewer, the level is that of the tiles beside.
+enum { ENOUGH = 4 };
 // Cells: the surface counts where its uppermost cell and the one below are this far from walls.
 static const float APART = 0.25f;
 // Cells of liquid at rest above the wall: an edge has no more. Particles lie a little above the level.
@@ -94,7 +96,7 @@ static level find_level(const rh_still_edge *e, const rh_cut_cells *cut, int32_t
     heights found = {.slow = true};
     for (int a = 0; a < e->tiles->dimension; a++)
         for (int r = 0; r < e->tiles->cells / 8 && bears(e, a); r++) add_crossings(e, &phi, &wall, t, a, r, &found);
-    if (found.count == 0) return (level){0, UNKNOWN};
+    if (found.count == 0 || (found.count < ENOUGH && found.slow)) return (level){0, UNKNOWN};
     float mean = found.sum / (float)found.count, variance = found.squares / (float)found.count - mean * mean;
     float most = AGREES * e->tiles->h;
     return (level){found.first + mean, found.slow && variance <= most * most ? KNOWN : MOVES};

@@ -29,13 +29,15 @@ test: everything
 	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 1500 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests.xml; exit $$status
 
-# The unit tests with the other compiler (clang) and with the address and undefined-behaviour sanitizers, in one build: short enough for every
-# change, because the C++ around OpenVDB, which takes longest to compile, is the first build's, without sanitizers. COMPILERS="clang asan" also
+# Other ways to build the same: the golden scenes without AVX2, to the same bits (where the machine has it), and the unit tests with the other
+# compiler (clang) and with the address and undefined-behaviour sanitizers, in one build: short enough for every change, because the C++ around OpenVDB, which takes longest to compile, is the first build's, without sanitizers. COMPILERS="clang asan" also
 # runs them as clang optimises them. `make asan` and `make tsan` are the whole suite.
 COMPILERS ?= asan
 sanitized_environment = ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS LSAN_OPTIONS=suppressions=$(CURDIR)/tests/reliability/lsan.supp:print_suppressions=0
 test-compilers: configured
 	@cmake --build $(BUILD) --target rheo_vdb foreign_vdb
+	@if cmake --build $(BUILD) --target help | grep -q test_golden_portable; then \
+	  cmake --build $(BUILD) --target test_golden_portable && $(BUILD)/tests/test_golden_portable --table; fi
 	@set -e; for preset in $(COMPILERS); do \
 	  echo "test-compilers: $$preset"; \
 	  cmake --preset $$preset -B build/unit-$$preset -DRHEO_VDB_FROM=$(abspath $(BUILD)) >/dev/null; cmake --build build/unit-$$preset --target unit_tests; \

@@ -14,14 +14,6 @@ typedef struct rh_surface {
     float band;  // cells
 } rh_surface;
 
-// Distance from liquid in free space (m) at a cell centre: phi or the depth in a solid, whichever is more.
-static inline float rh_surface_region(const rh_tiles *tiles, const float *phi, const float *const *solid, int32_t t,
-                                      int c)
-{
-    float d = phi[(int64_t)t * tiles->cells + c], depth = solid ? -solid[t][c] : d;
-    return rh_max_of(d, depth);
-}
-
 // Surface of sorted particles with the mean spacing `spacing` (m). `solid` (may be NULL; tiles apart) is the distance
 // to solids at cell centres, m, positive in free space: the surface meets solids at a right angle and continues 1.5
 // cells into them. `band` is how far from the surface phi is a distance (cells, at most 8).

@@ -217,19 +217,19 @@ static rh_code build_surface(step *s, rh_status *status)
     return status->code;
 }
 
-// Distance from the liquid in free space at a face, in cells.
-static float face_region(const step *s, int a, int32_t t, int c)
+// Distance from the liquid at a face, in cells. Inside walls the liquid goes on as far as at them: a face deep in one
+// that particles at it reach is no spray. (Taken for spray it fell freely, and particles at oblique walls slid along
+// them at up to 0.06 sqrt(g depth) in water at rest.)
+static float face_distance(const step *s, int a, int32_t t, int c)
 {
     static const int step_near[3] = {1, 3, 9}, step_cell[3] = {1, 8, 64};
     const rh_tiles *tiles = &s->tiles;
     int edge = a == 0 ? c & 7 : a == 1 ? c >> 3 & 7 : c >> 6;
     int32_t other = edge ? t : tiles->near[t][RH_HERE - step_near[a]];
-    float here = rh_surface_region(tiles, s->surface.phi, s->cut.distance, t, c);
+    float here = s->surface.phi[(int64_t)t * tiles->cells + c];
     if (other < 0) return here * tiles->inverse_h;
-    return 0.5f *
-           (here + rh_surface_region(tiles, s->surface.phi, s->cut.distance, other,
-                                     edge ? c - step_cell[a] : c + 7 * step_cell[a])) *
-           tiles->inverse_h;
+    float low = s->surface.phi[(int64_t)other * tiles->cells + (edge ? c - step_cell[a] : c + 7 * step_cell[a])];
+    return 0.5f * (here + low) * tiles->inverse_h;
 }
 
 // Faces that only a few stray particles reach keep the velocity of these particles: spray flies freely. Near the liquid
@@ -244,7 +244,7 @@ static void keep_spray(const step *s)
                 int64_t at = (int64_t)t * cells + c;
                 int reached = s->reached[a][at / 8] >> (c & 7);
                 if (!reached) c |= 7;  // nothing more in this row
-                else if ((reached & 1) && !s->known[a][at] && face_region(s, a, t, c) > 1) s->known[a][at] = 1;
+                else if ((reached & 1) && !s->known[a][at] && face_distance(s, a, t, c) > 1) s->known[a][at] = 1;
             }
 }
 

@@ -179,7 +179,8 @@ static bool mark_cells(const rh_still_edge *e, const rh_cut_cells *cut, level at
     return any != 0;
 }
 
-// Faces between held cells, or between a held cell and one without liquid.
+// Faces between held cells, or of a held cell without liquid or beside one without. (At steep walls a cell of the edge
+// may have liquid in one step and none in the next; what lay beside it ran into it, at 0.06 sqrt(g depth).)
 static void close_tile(const rh_still_edge *e, const uint8_t *cells, int32_t t, const rh_cut_own *own)
 {
     const rh_tiles *tiles = e->tiles;
@@ -190,8 +191,9 @@ static void close_tile(const rh_still_edge *e, const uint8_t *cells, int32_t t, 
         for (int r = 0; r < tiles->cells / 8; r++) {
             int here = is.here[r], below = rh_bits_row_below(&is, a, r), bits = here | below;
             if (!bits) continue;
-            bits &= here | ~rh_i8_bits(rh_f8_load(phi.here + 8 * r) < zero);
-            bits &= below | ~rh_i8_bits(rh_row_below(&phi, a, r) < zero);
+            int wet = rh_i8_bits(rh_f8_load(phi.here + 8 * r) < zero),
+                wet_below = rh_i8_bits(rh_row_below(&phi, a, r) < zero);
+            bits &= (here & below) | ~wet | ~wet_below;
             float *open = own->open[a] + 8 * r, *wall = own->wall[a] + 8 * r;
             rh_f8 old = rh_f8_load(e->before.axis[a] + (int64_t)t * tiles->cells + 8 * r);
             rh_i8 holds = rh_i8_from_bits(bits) & (rh_f8_abs(old) < rh_f8_all(e->slow)) & (rh_f8_load(wall) == zero);

@@ -95,5 +95,6 @@ rh_code rh_sph_solve_isph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_are
     if (!out->converged) RH_TRY(iterate(&me, o->max_iterations, arena, out, status));
     out->unknowns = me.s.unknowns, out->surface = f->count - me.s.unknowns;
     for (int64_t i = 0; i < f->count; i++) f->q[i] = rh_max_of(f->q[i], 0);  // no suction
+    rh_sph_push(f);
     return RH_OK;
 }

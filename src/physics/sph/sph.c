@@ -663,7 +663,6 @@ static rh_code run(step *s, rh_status *status)
     stage(s, "densities");
     RH_TRY(find_pressure(s, status));
     stage(s, "projection");
-    rh_sph_push(&s->fluid);
     set_velocities(s);
     RH_TRY(show(s, status));
     RH_TRY(move(s, status));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One solve of the pressure of smoothed particles at rest in a tank, filled to 0.4 of its length and 0.75 of its height,
-// as T. Takahashi's multilevel method was tried apart from this code (docs/theory/sph.md): particles off the lattice by
-// up to 0.1 spacings, pressure 0 where the density is below 0.88, a random source, no first guess. All solve to a mean
-// error of 1e-4 of the source. Sweeps have an operator and a system of their own; they stop after PATIENCE times the
-// time of the levels, and the row says how far they came.
+// One solve of the pressure of smoothed particles at rest in a tank, filled to 0.4 of its length and 0.75 of its
+// height, as T. Takahashi's multilevel method was tried apart from this code (docs/theory/sph.md): particles off the
+// lattice by up to 0.1 spacings, pressure 0 where the density is below 0.88, a random source, no first guess. All solve
+// to a mean error of 1e-4 of the source. Sweeps have an operator and a system of their own; they stop after PATIENCE
+// times the time of the levels, and the row says how far they came.
 #include "pressure_solves.h"
 #include <errno.h>
 #include <math.h>
@@ -19,12 +19,9 @@ static const double PATIENCE = 14, SOURCE = 0.005, TOLERANCE = 1e-4;  // source:
 enum { MARGIN = 3, TRIAL = 12 };
 
 const bench_solve_entry bench_solve_entries[] = {
-    {"solve-0.1M", "sph-solves", 61, true, BENCH_ALWAYS},
-    {"solve-0.4M", "sph-solves", 96, true, BENCH_ALWAYS},
-    {"solve-1M", "sph-solves", 131, false, BENCH_LONG},
-    {"solve-3.4M", "sph-solves", 196, true, BENCH_LONG},
-    {"solve-10M", "sph-solves", 282, false, BENCH_LONG},
-    {"solve-tiny", "sph-solves-tiny", 16, true, BENCH_NAMED},
+    {"solve-0.1M", "sph-solves", 61, true, BENCH_ALWAYS}, {"solve-0.4M", "sph-solves", 96, true, BENCH_ALWAYS},
+    {"solve-1M", "sph-solves", 131, false, BENCH_LONG},   {"solve-3.4M", "sph-solves", 196, true, BENCH_LONG},
+    {"solve-10M", "sph-solves", 282, false, BENCH_LONG},  {"solve-tiny", "sph-solves-tiny", 16, true, BENCH_NAMED},
 };
 const int bench_solve_entry_count = sizeof bench_solve_entries / sizeof bench_solve_entries[0];
 
@@ -79,21 +76,21 @@ static float *take(tank *t, int per, rh_status *status)
 static rh_code take_fluid(tank *t, rh_status *status)
 {
     rh_sph_fluid *f = &t->fluid;
-    *f = (rh_sph_fluid){.kernel = &t->kernel,
-                        .walls = &t->walls,
-                        .lists = &t->lists,
-                        .tiles = &t->tiles,
-                        .count = t->points.count,
-                        .dt = 1,
-                        .place = take(t, 4, status),
-                        .density = take(t, 1, status),
-                        .covered = take(t, 1, status),
-                        .excess = take(t, 1, status),
-                        .predicted = take(t, 1, status),
-                        .q = take(t, 1, status),
-                        .push = take(t, 4, status),
-                        .sums = rh_arena_take(&t->arena, (size_t)(rh_blocks(t->points.count) + 8) * sizeof(double),
-                                              status)};
+    *f = (rh_sph_fluid){
+        .kernel = &t->kernel,
+        .walls = &t->walls,
+        .lists = &t->lists,
+        .tiles = &t->tiles,
+        .count = t->points.count,
+        .dt = 1,
+        .place = take(t, 4, status),
+        .density = take(t, 1, status),
+        .covered = take(t, 1, status),
+        .excess = take(t, 1, status),
+        .predicted = take(t, 1, status),
+        .q = take(t, 1, status),
+        .push = take(t, 4, status),
+        .sums = rh_arena_take(&t->arena, (size_t)(rh_blocks(t->points.count) + 8) * sizeof(double), status)};
     return f->place && f->density && f->covered && f->excess && f->predicted && f->q && f->push && f->sums ? RH_OK
                                                                                                            : RH_MEMORY;
 }
@@ -110,8 +107,8 @@ static rh_code find_neighbours(tank *t, rh_status *status)
         x[i] = at.x, y[i] = at.y, z[i] = at.z;
         memcpy(f->place + 4 * i, (const float[4]){at.x, at.y, at.z, 0}, 4 * sizeof(float));
     }
-    const rh_sph_search search = {&t->kernel, &t->tiles, &t->solids, &t->walls, f->count, x, y, z, f->density,
-                                  f->covered};
+    const rh_sph_search search = {&t->kernel, &t->tiles, &t->solids, &t->walls,  f->count,
+                                  x,          y,         z,          f->density, f->covered};
     RH_TRY(rh_sph_lists_build(&t->lists, &search, &t->arena, status));
     rh_arena_restore(&t->arena, mark);
     for (int64_t i = 0; i < f->count; i++) {
@@ -225,11 +222,12 @@ void bench_solve_list(FILE *to)
 
 void bench_solve_print(FILE *to, const bench_solve_row *rows, int count)
 {
-    fprintf(to,
-            "\nPressure solves of smoothed particles, to a mean error of %g of the source: iterations, processor seconds, "
-            "and the time of the others over that of the levels. Sweeps end after %g times that; left: their error "
-            "then, of the source.\n\n",
-            TOLERANCE, PATIENCE);
+    fprintf(
+        to,
+        "\nPressure solves of smoothed particles, to a mean error of %g of the source: iterations, processor seconds, "
+        "and the time of the others over that of the levels. Sweeps end after %g times that; left: their error "
+        "then, of the source.\n\n",
+        TOLERANCE, PATIENCE);
     fprintf(to, "%-17s %3s %10s %10s %7s %9s %7s %9s %7s %7s %9s %7s %9s %8s\n", "solve entry", "thr", "particles",
             "unknowns", "levels", "s", "plain", "s", "times", "sweeps", "s", "times", "left", "RSS/p");
     for (int i = 0; i < count; i++) {
@@ -258,9 +256,9 @@ rh_code bench_solve_write_csv(const char *path, const bench_solve_row *rows, int
     for (int i = 0; i < count; i++) {
         const bench_solve_result *r = &rows[i].result;
         fprintf(to, "%s,%s,%d,%lld,%lld,%d,%.5g,%d,%.5g,%d,%.5g,%.5g,%d,%lld,", rows[i].entry->name,
-                rows[i].entry->group, r->threads, (long long)r->particles, (long long)r->unknowns,
-                r->levels.iterations, r->levels.cpu, r->plain.iterations, r->plain.cpu, r->sweeps.iterations,
-                r->sweeps.cpu, r->sweeps.error, r->sweeps.done, (long long)r->resident);
+                rows[i].entry->group, r->threads, (long long)r->particles, (long long)r->unknowns, r->levels.iterations,
+                r->levels.cpu, r->plain.iterations, r->plain.cpu, r->sweeps.iterations, r->sweeps.cpu, r->sweeps.error,
+                r->sweeps.done, (long long)r->resident);
         bench_write_text(to, r->message);
         fprintf(to, "\n");
     }

@@ -40,7 +40,7 @@ typedef struct finder {
     const rh_sph_search *s;
     rh_sph_lists *lists;
     const places *places;
-    uint32_t *kept;       // lists of the first pass: `room` eights a particle, those of a tile one after the other
+    uint32_t *kept;  // lists of the first pass: `room` eights a particle, those of a tile one after the other
     int room;
     bool *over;           // [tiles] that was not enough
     uint32_t *eights[2];  // [count] length of the lists, particles and walls

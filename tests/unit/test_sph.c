@@ -75,6 +75,31 @@ static void a_tank_is_filled_as_drawn(void **state)
     }
 }
 
+// Every list has all that is near, and densities are the sums of all.
+static void check_lists(const bench *b)
+{
+    const rh_sph_list *list = &b->lists.fluid;
+    for (int64_t i = 0; i < b->fluid.count; i++) {
+        int found = 0, expected = 0;
+        double sum = 0;
+        for (uint64_t n = 8 * (uint64_t)list->first[i]; n < 8 * (uint64_t)list->first[i + 1]; n++) {
+            uint32_t j = list->near[n];
+            if (j == list->nobody) continue;
+            float x = b->x[i] - b->x[j], y = b->y[i] - b->y[j], z = b->z[i] - b->z[j];
+            assert_true(j != i && x * x + y * y + z * z < 4);
+            found++;
+        }
+        for (int64_t j = 0; j < b->fluid.count; j++) {
+            float x = b->x[i] - b->x[j], y = b->y[i] - b->y[j], z = b->z[i] - b->z[j];
+            expected += j != i && x * x + y * y + z * z < 4;
+            sum += (double)rh_sph_value_of(&b->kernel, x * x + y * y + z * z);
+        }
+        assert_int_equal(found, expected);
+        assert_true(b->fluid.covered[i] > 0 ||
+                    near_to((double)b->fluid.density[i] / ((double)b->kernel.volume * sum), 1, 1e-5));
+    }
+}
+
 static void lists_are_all_pairs(void **state)
 {
     (void)state;
@@ -83,21 +108,26 @@ static void lists_are_all_pairs(void **state)
         open_bench(&b, dimension, rh_d3(0, 0, 0), rh_d3(9, 20, 9));
         fill(&b, 9, 9, 0, 0.3);
         prepare(&b);
-        for (int64_t i = 0; i < b.fluid.count; i++) {
-            int found = 0, expected = 0;
-            for (uint64_t n = 8 * (uint64_t)b.lists.fluid.first[i]; n < 8 * (uint64_t)b.lists.fluid.first[i + 1]; n++) {
-                uint32_t j = b.lists.fluid.near[n];
-                if (j == b.lists.fluid.nobody) continue;
-                found++;
-                float x = b.x[i] - b.x[j], y = b.y[i] - b.y[j], z = b.z[i] - b.z[j];
-                assert_true(j != i && x * x + y * y + z * z < 4);
-            }
-            for (int64_t j = 0; j < b.fluid.count; j++) {
-                float x = b.x[i] - b.x[j], y = b.y[i] - b.y[j], z = b.z[i] - b.z[j];
-                expected += j != i && x * x + y * y + z * z < 4;
-            }
-            assert_int_equal(found, expected);
+        check_lists(&b);
+        close_bench(&b);
+    }
+}
+
+// More candidates around a cell than are held at a time, and lists that do not fit where the first pass keeps them.
+static void lists_of_a_crowd(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        bench b;
+        open_bench(&b, dimension, rh_d3(0, 0, 0), rh_d3(40, 40, 40));
+        for (uint64_t n = 0; n < 1600; n++) {
+            double at[3];
+            for (uint32_t a = 0; a < 3; a++) at[a] = 18 + 3 * (double)rh_random(9, n, 0, a);
+            add(&b, at[0], at[1], dimension == 3 ? at[2] : 0);
         }
+        prepare(&b);
+        assert_true(b.lists.fluid.first[b.fluid.count] > 6 * b.fluid.count);
+        check_lists(&b);
         close_bench(&b);
     }
 }
@@ -160,9 +190,12 @@ static void a_pair(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_over_the_lattice),     cmocka_unit_test(a_flat_wall),
-        cmocka_unit_test(a_tank_is_filled_as_drawn), cmocka_unit_test(lists_are_all_pairs),
-        cmocka_unit_test(the_system_is_symmetric),   cmocka_unit_test(a_pair)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_over_the_lattice),
+                                       cmocka_unit_test(a_flat_wall),
+                                       cmocka_unit_test(a_tank_is_filled_as_drawn),
+                                       cmocka_unit_test(lists_are_all_pairs),
+                                       cmocka_unit_test(lists_of_a_crowd),
+                                       cmocka_unit_test(the_system_is_symmetric),
+                                       cmocka_unit_test(a_pair)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,8 +202,8 @@ static void add_with_neighbours(const exact *e, queue *q, uint32_t i)
         if (near[n] != list->nobody) add_to(q, near[n]);
 }
 
-// Who is no unknown any more has pressure 0: y = A x changes for the neighbours of its neighbours. They are few, mostly:
-// all others keep what `choose` saw, to the bit.
+// Who is no unknown any more has pressure 0: y = A x changes for the neighbours of its neighbours. They are few,
+// mostly: all others keep what `choose` saw, to the bit.
 static rh_code forget(exact *e, rh_arena *arena, rh_status *status)
 {
     const rh_sph_fluid *f = e->f;
@@ -244,11 +244,8 @@ static void by_diagonal(void *user, const float *r, float *z)
 static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status *status)
 {
     const rh_sph_fluid *f = e->f;
-    rh_krylov system = {.a = {f->count, apply, e},
-                        .m = {f->count, by_diagonal, e},
-                        .begun = true,
-                        .enough = enough,
-                        .user = e};
+    rh_krylov system = {
+        .a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .begun = true, .enough = enough, .user = e};
     RH_TRY(forget(e, arena, status));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) - e->y[i] : 0;

@@ -19,9 +19,12 @@ static const double PATIENCE = 14, SOURCE = 0.005, TOLERANCE = 1e-4;  // source:
 enum { MARGIN = 3, TRIAL = 12 };
 
 const bench_solve_entry bench_solve_entries[] = {
-    {"solve-0.1M", "sph-solves", 61, true, BENCH_ALWAYS}, {"solve-0.4M", "sph-solves", 96, true, BENCH_ALWAYS},
-    {"solve-1M", "sph-solves", 131, false, BENCH_LONG},   {"solve-3.4M", "sph-solves", 196, true, BENCH_LONG},
-    {"solve-10M", "sph-solves", 282, false, BENCH_LONG},  {"solve-tiny", "sph-solves-tiny", 16, true, BENCH_NAMED},
+    {"solve-0.1M", "sph-solves", 61, BENCH_SOLVE_SWEEPS, BENCH_ALWAYS},
+    {"solve-0.4M", "sph-solves", 96, BENCH_SOLVE_SWEEPS, BENCH_ALWAYS},
+    {"solve-1M", "sph-solves", 131, BENCH_SOLVE_PLAIN, BENCH_LONG},
+    {"solve-3.4M", "sph-solves", 196, BENCH_SOLVE_SWEEPS, BENCH_LONG},
+    {"solve-10M", "sph-solves", 282, BENCH_SOLVE_ALONE, BENCH_LONG},
+    {"solve-tiny", "sph-solves-tiny", 16, BENCH_SOLVE_SWEEPS, BENCH_NAMED},
 };
 const int bench_solve_entry_count = sizeof bench_solve_entries / sizeof bench_solve_entries[0];
 
@@ -176,8 +179,9 @@ static rh_code run(const bench_solve_entry *e, tank *t, bench_solve_result *out,
     RH_TRY(open_tank(t, e->width, status));
     out->particles = t->fluid.count;
     RH_TRY(solve(t, rh_sph_solve_isph, true, MOST, &out->levels, &out->unknowns, status));
-    RH_TRY(solve(t, rh_sph_solve_isph, false, MOST, &out->plain, &out->unknowns, status));
-    return e->sweeps ? sweep(t, out, status) : RH_OK;
+    if (e->others >= BENCH_SOLVE_PLAIN)
+        RH_TRY(solve(t, rh_sph_solve_isph, false, MOST, &out->plain, &out->unknowns, status));
+    return e->others == BENCH_SOLVE_SWEEPS ? sweep(t, out, status) : RH_OK;
 }
 
 typedef struct job {
@@ -212,11 +216,11 @@ void bench_solve_measure(const bench_solve_entry *entry, int threads, bench_solv
 // --- reports ---------------------------------------------------------------------------------------------------------
 void bench_solve_list(FILE *to)
 {
-    static const char *const when[] = {"", "long", "only by name"};
-    fprintf(to, "%-17s %-19s %10s %8s  %s\n", "solve entry", "group", "width", "sweeps", "");
+    static const char *const when[] = {"", "long", "only by name"}, *const others[] = {"none", "plain", "both"};
+    fprintf(to, "%-17s %-19s %10s %8s  %s\n", "solve entry", "group", "width", "others", "");
     for (int i = 0; i < bench_solve_entry_count; i++) {
         const bench_solve_entry *e = &bench_solve_entries[i];
-        fprintf(to, "%-17s %-19s %10d %8s  %s\n", e->name, e->group, e->width, e->sweeps ? "yes" : "", when[e->when]);
+        fprintf(to, "%-17s %-19s %10d %8s  %s\n", e->name, e->group, e->width, others[e->others], when[e->when]);
     }
 }
 
@@ -236,10 +240,12 @@ void bench_solve_print(FILE *to, const bench_solve_row *rows, int count)
             fprintf(to, "%-17s failed: %s\n", rows[i].entry->name, r->message);
             continue;
         }
-        fprintf(to, "%-17s %3d %10lld %10lld %7d %9.3f %7d %9.3f %7.1f", rows[i].entry->name, r->threads,
-                (long long)r->particles, (long long)r->unknowns, r->levels.iterations, r->levels.cpu,
-                r->plain.iterations, r->plain.cpu, r->plain.cpu / r->levels.cpu);
-        if (rows[i].entry->sweeps)
+        fprintf(to, "%-17s %3d %10lld %10lld %7d %9.3f", rows[i].entry->name, r->threads, (long long)r->particles,
+                (long long)r->unknowns, r->levels.iterations, r->levels.cpu);
+        if (rows[i].entry->others >= BENCH_SOLVE_PLAIN)
+            fprintf(to, " %7d %9.3f %7.1f", r->plain.iterations, r->plain.cpu, r->plain.cpu / r->levels.cpu);
+        else fprintf(to, " %7s %9s %7s", "", "", "");
+        if (rows[i].entry->others == BENCH_SOLVE_SWEEPS)
             fprintf(to, " %7d %9.3f %s%6.1f %9.2g", r->sweeps.iterations, r->sweeps.cpu, r->sweeps.done ? " " : ">",
                     r->sweeps.cpu / r->levels.cpu, r->sweeps.error);
         else fprintf(to, " %7s %9s %7s %9s", "", "", "", "");

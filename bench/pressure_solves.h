@@ -7,11 +7,14 @@
 #pragma once
 #include "bench.h"
 
+// What the levels are compared with.
+typedef enum bench_solve_others { BENCH_SOLVE_ALONE, BENCH_SOLVE_PLAIN, BENCH_SOLVE_SWEEPS } bench_solve_others;
+
 typedef struct bench_solve_entry {
     const char *name;
     const char *group;  // "sph-solves" names all rows
     int width;          // spacings: the tank holds 0.45 width^3 particles
-    bool sweeps;        // relaxed Jacobi sweeps as well, for no longer than `patience`
+    bench_solve_others others;
     bench_when when;
 } bench_solve_entry;
 

@@ -121,10 +121,16 @@ static double viscosity_limit(const sph *me, const rh_points *points)
     return fmin(limit, p->density / (thickest * rh_sph_viscosity_stiffest(&me->law)));
 }
 
-// The longest step that the flow allows.
+// The longest step that the flow allows. Particles without pressure fly; they may go a spacing where others go 0.4:
+// drops that an impact throws up at twice the speed of the flow must not make all of it take short steps. (A dam break
+// of 15 616 particles: 496 steps in a second before, 27 a frame of these while they fly.)
+static const double FLIGHT = 2.5;
+
 static double flow_limit(const sph *me, const rh_surroundings *around, const rh_points *points)
 {
-    return rh_time_step_limit(me->params->cfl * (double)me->kernel.support / around->cell, around, points);
+    const float *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
+    double travel = me->params->cfl * (double)me->kernel.support / around->cell;
+    return rh_time_step_limit_in_flight(travel, FLIGHT, pressure, around, points);
 }
 
 // Particles under pressure that lie unevenly are pushed to even places, the faster the higher the pressure: with

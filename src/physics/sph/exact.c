@@ -248,8 +248,10 @@ static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status 
         .a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .begun = true, .enough = enough, .user = e};
     RH_TRY(forget(e, arena, status));
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) - e->y[i] : 0;
+    for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) : 0;
     if (e->o->full) level(e, e->r, true);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++) e->r[i] -= e->unknown[i] ? e->y[i] : 0;
     rh_krylov_report report;
     RH_TRY(rh_krylov_cg(&system, e->r, e->x, 0, e->o->max_iterations, arena, &report, status));
     out->iterations = report.iterations, out->converged = report.converged, out->error = e->error;

@@ -123,13 +123,18 @@ static double viscosity_limit(const sph *me, const rh_points *points)
 
 // The longest step that the flow allows. Particles without pressure fly; they may go a spacing where others go 0.4:
 // drops that an impact throws up at twice the speed of the flow must not make all of it take short steps. (A dam break
-// of 15 616 particles: 496 steps in a second before, 27 a frame of these while they fly.)
+// of 15 616 particles: 496 steps in a second before, 27 a frame of these while they fly.) Where most are
+// without pressure, at the start of a run or as a whole block falls, nobody may.
 static const double FLIGHT = 2.5;
 
 static double flow_limit(const sph *me, const rh_surroundings *around, const rh_points *points)
 {
     const float *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
     double travel = me->params->cfl * (double)me->kernel.support / around->cell;
+    int64_t pressed = 0;
+#pragma omp parallel for schedule(static) reduction(+ : pressed)
+    for (int64_t i = 0; i < points->count; i++) pressed += pressure[i] > 0;
+    if (2 * pressed < points->count) return rh_time_step_limit(travel, around, points);
     return rh_time_step_limit_in_flight(travel, FLIGHT, pressure, around, points);
 }
 

@@ -289,11 +289,13 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
     out->unknowns = e.unknowns, out->surface = f->count - e.unknowns;
     RH_TRY(iterate(&e, arena, out, status));
     if (o->full) level(&e, e.x, false);
-#pragma omp parallel for schedule(static)
+    bool pushed = out->iterations == 0 && !o->full;  // a first guess that is good enough has been pushed with already
+#pragma omp parallel for schedule(static) reduction(&& : pushed)
     for (int64_t i = 0; i < f->count; i++) {
+        pushed = pushed && e.x[i] >= 0;
         e.x[i] = rh_max_of(e.x[i], 0);  // no suction
         f->q[i] = e.x[i] * f->density[i] * f->density[i];
     }
-    push(&e, e.x);
+    if (!pushed) push(&e, e.x);
     return RH_OK;
 }

@@ -315,18 +315,32 @@ static target place_in(const rh_sph_list *list, int64_t i)
                     false};
 }
 
+// Whether there are samples in a tile or beside it.
+static bool has_samples(const finder *f, int32_t t)
+{
+    const rh_tiles *tiles = f->s->tiles;
+    for (int n = 0; n < RH_NEAR; n++) {
+        int32_t beside = tiles->near[t][n];
+        const uint32_t *first = f->s->walls->first + (int64_t)beside * tiles->cells;
+        if (beside >= 0 && first[0] < first[tiles->cells]) return true;
+    }
+    return false;
+}
+
 // Lists of a tile to `kept`; NULL: to where they belong.
 static void find_tile(const finder *f, int32_t t, target *kept)
 {
     const rh_tiles *tiles = f->s->tiles;
     const uint32_t *first = tiles->first + (int64_t)t * tiles->cells;
     crowd c[2];
+    int kinds = has_samples(f, t) ? 2 : 1;
     c[0].walls = false, c[1].walls = true, c[0].tile = c[1].tile = t;
+    c[1].run = c[1].run_count = c[1].count = 0;
     for (int n = 0; n < tiles->cells; n++) {
         rh_vec3 low, high;
         if (first[n] == first[n + 1]) continue;
         box_of(f->s, first[n], first[n + 1], &low, &high);
-        for (int kind = 0; kind < 2; kind++) open_crowd(f, &c[kind], n, low, high);
+        for (int kind = 0; kind < kinds; kind++) open_crowd(f, &c[kind], n, low, high);
         for (int64_t i = first[n]; i < first[n + 1]; i++) {
             target to[2];
             if (!kept) to[0] = place_in(&f->lists->fluid, i), to[1] = place_in(&f->lists->walls, i);

@@ -708,13 +708,15 @@ static double sph_jitter(const void *params)
     return 0.1;
 }
 
-// Per particle: attributes and the spare block (48), the arrays of a step (100), lists (170 in space), links of the
-// system as many and its vectors (40), bits of the search (40).
+// Per particle: attributes and the spare block (48), the arrays of a step (100), lists (170 in space); then, one after
+// the other, lists of the search before they are in order (200) or links of the system (170) and its vectors (40); what
+// blocks of memory leave unused (40).
 static int64_t sph_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
     const rh_sph_params *p = params;
     int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
-    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40;
+    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40, search = dimension == 3 ? 200 : 104;
+    if (system < search) system = search;
     // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids; the matrix.
     int64_t viscous = is_viscous(p) ? lists * (p->viscous_form == RH_SPH_PAIRS ? 3 : 1) + 9 * 16 + 72 + 60 : 0;
     if (is_viscous(p) && p->viscous_solver == RH_SPH_VISCOUS_ASSEMBLED) viscous += 40 * (dimension == 3 ? 160 : 40);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// bench: runs entries of the four tables (entries.c, surface_entries.c, expression_entries.c, neighbours.c), prints
+// bench: runs entries of the five tables (entries.c, surface_entries.c, expression_entries.c, neighbours.c,
+// pressure_solves.c), prints
 // tables, writes CSV. docs/performance.md says what every column means.
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "bench.h"
 #include "expression.h"
 #include "neighbours.h"
+#include "pressure_solves.h"
 #include "surface.h"
 
 enum { MOST_ONLY = 32, MOST_ENTRIES = 128 };
@@ -24,7 +26,7 @@ typedef struct options {
     int only_count, threads, repeats;  // 0 = as the table says
     bool list, help, longer, memory;
     char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16], sand_csv[RH_PATH_MAX + 16],
-        expression_csv[RH_PATH_MAX + 16], neighbours_csv[RH_PATH_MAX + 16];
+        expression_csv[RH_PATH_MAX + 16], neighbours_csv[RH_PATH_MAX + 16], solve_csv[RH_PATH_MAX + 16];
 } options;
 
 // What an entry of any table is called.
@@ -49,6 +51,8 @@ static title neighbours_title_of(const bench_neighbours_entry *e)
     return (title){e->name, e->group, "neighbours", e->when};
 }
 
+static title solve_title_of(const bench_solve_entry *e) { return (title){e->name, e->group, e->group, e->when}; }
+
 static int all_titles(title *out)
 {
     int count = 0;
@@ -58,14 +62,15 @@ static int all_titles(title *out)
         out[count++] = expression_title_of(&bench_expression_entries[i]);
     for (int i = 0; i < bench_neighbours_entry_count; i++)
         out[count++] = neighbours_title_of(&bench_neighbours_entries[i]);
+    for (int i = 0; i < bench_solve_entry_count; i++) out[count++] = solve_title_of(&bench_solve_entries[i]);
     return count;
 }
 
 static void print_help(void)
 {
     printf("usage: bench [OPTION ...]\n\n"
-           "Runs the benchmarks of the liquid solver, of the splash method, of sand, of surfacing, of expressions and "
-           "of the search for neighbours, "
+           "Runs the benchmarks of the liquid solver, of the splash method, of sand, of surfacing, of expressions, "
+           "of the search for neighbours and of single pressure solves, "
            "each in a process of its own, prints tables and\n"
            "writes CSV.\n\n"
            "  --list          names of all entries and what they are\n"
@@ -77,9 +82,9 @@ static void print_help(void)
            "  --threads N     threads of entries that do not fix them (without it all cores)\n"
            "  --memory        also print peaks of memory by label\n"
            "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, sand, surfacing, "
-           "expressions and neighbours have more goes to\n"
-           "                  FILE_splash.csv, FILE_sand.csv, FILE_surface.csv, FILE_expressions.csv and "
-           "FILE_neighbours.csv\n"
+           "expressions, neighbours and solves have more goes to\n"
+           "                  FILE_splash.csv, FILE_sand.csv, FILE_surface.csv, FILE_expressions.csv, "
+           "FILE_neighbours.csv and FILE_solves.csv\n"
            "  --help          this text\n\n"
            "docs/performance.md says what every column means.\n");
 }
@@ -104,6 +109,8 @@ static void print_list(void)
     bench_expression_list(stdout);
     printf("\n");
     bench_neighbours_list(stdout);
+    printf("\n");
+    bench_solve_list(stdout);
 }
 
 // --- options ---------------------------------------------------------------------------------------------------------
@@ -125,7 +132,7 @@ static bool is_named(const title *t, const char *name)
 
 static rh_code read_only(options *o, const char *name, rh_status *status)
 {
-    title titles[4 * MOST_ENTRIES];
+    title titles[5 * MOST_ENTRIES];
     const char *known[12 * MOST_ENTRIES];
     int count = 0;
     for (int i = 0, all = all_titles(titles); i < all; i++) {
@@ -389,6 +396,28 @@ static rh_code run_neighbours(const options *o, bool *good, rh_status *status)
     return RH_OK;
 }
 
+// --- pressure solves -------------------------------------------------------------------------------------------------
+static rh_code run_solves(const options *o, bool *good, rh_status *status)
+{
+    int count = 0;
+    bench_solve_row rows[MOST_ENTRIES] = {{.entry = NULL}};
+    for (int i = 0; i < bench_solve_entry_count; i++) {
+        const bench_solve_entry *e = &bench_solve_entries[i];
+        title called = solve_title_of(e);
+        if (!is_chosen(o, &called)) continue;
+        double start = rh_seconds();
+        rows[count] = (bench_solve_row){.entry = e};
+        bench_solve_measure(e, threads_of(o, 0), &rows[count].result);
+        *good = *good && bench_solve_fine(&rows[count++]);
+        fprintf(stderr, "%-20s 1 runs, %.1f s\n", e->name, rh_seconds() - start);
+        RH_TRY(bench_solve_write_csv(o->solve_csv, rows, count, status));
+    }
+    if (count == 0) return RH_OK;
+    bench_solve_print(stdout, rows, count);
+    printf("\nCSV: %s\n", o->solve_csv);
+    return RH_OK;
+}
+
 static rh_code run(const options *o, rh_status *status)
 {
     bool good = true;
@@ -396,6 +425,7 @@ static rh_code run(const options *o, rh_status *status)
     RH_TRY(run_surface(o, &good, status));
     RH_TRY(run_expressions(o, &good, status));
     RH_TRY(run_neighbours(o, &good, status));
+    RH_TRY(run_solves(o, &good, status));
     return good ? RH_OK
                 : rh_fail(status, RH_NUMERIC,
                           "an entry failed, or a result depends on the number of threads; see above");
@@ -415,7 +445,8 @@ int main(int argc, char **argv)
     options o = {.only_count = 0};
     rh_status status = {0};
     RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES &&
-              bench_expression_entry_count <= MOST_ENTRIES && bench_neighbours_entry_count <= MOST_ENTRIES);
+              bench_expression_entry_count <= MOST_ENTRIES && bench_neighbours_entry_count <= MOST_ENTRIES &&
+              bench_solve_entry_count <= MOST_ENTRIES);
     start_again_waiting_politely(argv);
     if (rh_assert_is_on()) fprintf(stderr, "bench: built with assertions; `make bench` measures without\n");
     rh_code code = read_options(&o, argc, argv, &status);
@@ -428,6 +459,7 @@ int main(int argc, char **argv)
         name_csv(&o, "surface", o.surface_csv, sizeof o.surface_csv);
         name_csv(&o, "expressions", o.expression_csv, sizeof o.expression_csv);
         name_csv(&o, "neighbours", o.neighbours_csv, sizeof o.neighbours_csv);
+        name_csv(&o, "solves", o.solve_csv, sizeof o.solve_csv);
         code = run(&o, &status);
     }
     if (code != RH_OK) fprintf(stderr, "bench: error: %s\n", status.message);

@@ -106,6 +106,7 @@ static inline double bench_best_bandwidth(const bench_bandwidth *b) { return b->
 
 typedef struct bench_work {
     double particles, cells, values, iterations;
+    bool lists;                                                   // the method searches neighbours
 } bench_work;                                                     // of one step; see traffic.c
 double bench_traffic(const char *stage, const bench_work *work);  // bytes; 0 = no such stage in the model
 

@@ -76,6 +76,13 @@ static void add_solves(bench_result *r, const rh_step_report *report)
     }
 }
 
+static bool has_lists(const rh_step_report *report)
+{
+    for (int i = 0; i < report->stage_count; i++)
+        if (strcmp(report->stage_names[i], "neighbours") == 0) return true;
+    return false;
+}
+
 static void add_stages(bench_result *r, const rh_step_report *report, const bench_work *all)
 {
     for (int i = 0; i < report->stage_count; i++) {
@@ -84,6 +91,7 @@ static void add_stages(bench_result *r, const rh_step_report *report, const benc
         stage->seconds += report->stage_seconds[i];
         bench_work work = *all;
         work.iterations = iterations_of(report, stage->name, all->iterations);
+        work.lists = has_lists(report);
         stage->bytes += bench_traffic(stage->name, &work);
     }
 }
@@ -97,7 +105,7 @@ static void after_step(const rh_progress *p, bool frame_done, void *user)
     if (p->frame == w->last_skipped && frame_done) r->cpu_seconds = bench_cpu_seconds();  // taken away at the end
     if (p->step == 0 || p->frame <= w->last_skipped) return;
     bench_work work = {(double)p->particles, (double)p->cells, (double)p->tiles * RH_TILE * RH_TILE * RH_TILE,
-                       p->iterations};
+                       p->iterations, false};
     r->steps++;
     r->particle_steps += (double)counted;
     r->cell_steps += work.cells;

@@ -31,17 +31,23 @@ static const double iteration = 8 * VALUE + (6 + 4) * VALUE * 8.0 / 7.0;
 
 static const struct {
     const char *stage;
-    double particle, value, cell, cell_iteration;
+    double particle, value, cell, cell_iteration, particle_iteration;
+    bool lists;  // of methods with lists of neighbours only: others have another stage of that name, below
 } model[] = {
     // Every particle moves to its place.
     {"sort", .particle = 2 * (POSITION + VELOCITY + IDENTITY)},
     // Smoothed particles. Positions in, lists (some 40 numbers) and densities out; lists, places and velocities in,
-    // velocities or densities out; lists, weights and places twice an iteration, four vectors.
+    // velocities or densities out; weights out, lists, weights and places for the first product and for the push, and
+    // twice an iteration, four vectors.
     {"neighbours", .particle = POSITION + 4 * 40 + VALUE},
     {"accelerations", .particle = 4 * 40 + 16 + 2 * 16},
     {"densities", .particle = 4 * 40 + 2 * 16 + 2 * VALUE},
-    {"projection", .particle = 2 * 4 * 40, .cell_iteration = 2 * (8 * 40 + 2 * 16) + 8 * VALUE},
-    {"motion", .particle = 4 * 40 + 16 + 2 * (POSITION + VELOCITY)},
+    {"projection", .particle = 2 * 4 * 40 + 2 * (8 * 40 + 2 * 16), .cell_iteration = 2 * (8 * 40 + 2 * 16) + 8 * VALUE},
+    {"motion", .particle = 4 * 16 + 2 * (POSITION + VELOCITY)},
+    // Lists and places in, three numbers a pair out; five products an iteration read these and lists, velocities in and
+    // out, and eight passes of vectors.
+    {"viscosity", .particle = 4 * 40 + 16 + 3 * 4 * 40, .particle_iteration = 5 * (4 * 4 * 40 + 2 * 16) + 8 * VELOCITY,
+     .lists = true},
     // Open shares of faces and the distance to solids are written.
     {"solids", .value = FACES + VALUE},
     // Positions in, level set out.
@@ -97,8 +103,9 @@ static const struct {
 double bench_traffic(const char *stage, const bench_work *work)
 {
     for (size_t i = 0; i < sizeof model / sizeof model[0]; i++)
-        if (strcmp(model[i].stage, stage) == 0)
-            return model[i].particle * work->particles + model[i].value * work->values +
+        if (strcmp(model[i].stage, stage) == 0 && (work->lists || !model[i].lists))
+            return (model[i].particle + model[i].particle_iteration * work->iterations) * work->particles +
+                   model[i].value * work->values +
                    (model[i].cell + model[i].cell_iteration * work->iterations) * work->cells;
     return 0;
 }

@@ -174,6 +174,18 @@ static inline rh_f8 rh_f8_gather(const float *f, const uint32_t at[8])
     return v;
 #endif
 }
+// Lanes in the order of eight numbers below 8.
+static inline rh_f8 rh_f8_pick(rh_f8 v, const uint8_t order[8])
+{
+#ifdef __AVX2__
+    return (rh_f8)_mm256_permutevar8x32_ps((__m256)v, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)order)));
+#else
+    rh_f8 out;
+    for (int i = 0; i < 8; i++) out[i] = v[order[i]];
+    return out;
+#endif
+}
+static inline rh_i8 rh_i8_pick(rh_i8 v, const uint8_t order[8]) { return (rh_i8)rh_f8_pick((rh_f8)v, order); }
 // The reverse of rh_f8_load3.
 static inline void rh_f8_store3(float *p, rh_f8 x, rh_f8 y, rh_f8 z)
 {

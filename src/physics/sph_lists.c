@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Two passes over the tiles. The first tests all candidates, eight at a time, keeps one bit for each and sums up the
-// density on the way, which needs no more than the squared distance. Between them the lengths are summed up; the second
-// turns bits into numbers. So no distance is computed twice, and lists have the length they need.
+// Two passes over the tiles. The first goes through the cells: what lies in the 27 (9) cells around one and within the
+// support of the box of its particles, three quarters of it, is put side by side once for all of them; each then tests
+// it in eights and keeps numbers and squared distances of neighbours one after the other, which is all that the density
+// needs. So the kernel is evaluated for neighbours only, a fifth of the candidates. Lists go to the arena, as many
+// eights a particle as liquid at rest fills; then the lengths are summed up, and the second pass copies them to where
+// they belong. (That memory is what the solver's weights take afterwards.) A tile whose lists were too long is searched
+// again. (Before, a bit for every candidate was kept and turned into numbers by the second pass, and the kernel
+// evaluated for all: 2.5 times the time.)
 #include "physics/sph_lists.h"
 
 #include <string.h>
@@ -29,27 +34,15 @@ static void make_places(places *p)
             if (bits >> n & 1) p->at[bits][count++] = (uint8_t)n;
 }
 
-// Candidates of one kind around the cell at hand.
-typedef struct candidates {
-    rh_sph_run runs[RH_SPH_MOST_RUNS];
-    int count;   // of runs
-    int eights;  // of all of them
-} candidates;
-
-static candidates candidates_of(const rh_tiles *tiles, const uint32_t *first, int32_t t, int c)
-{
-    candidates out = {.eights = 0};
-    out.count = rh_sph_runs(tiles, first, t, c & 7, c >> 3 & 7, c >> 6, out.runs);
-    for (int r = 0; r < out.count; r++) out.eights += (int)((out.runs[r].end - out.runs[r].begin + LANES - 1) / LANES);
-    return out;
-}
+enum { EIGHTS = 6, FLAT_EIGHTS = 3 };  // of a particle, in space and in the plane: memory for the first pass
 
 typedef struct finder {
     const rh_sph_search *s;
     rh_sph_lists *lists;
     const places *places;
-    uint8_t *bits;        // of all candidates of all particles
-    int64_t *tile_first;  // [tiles + 1] where those of a tile begin
+    uint32_t *kept;  // lists of the first pass: `room` eights a particle, those of a tile one after the other
+    int room;
+    bool *over;           // [tiles] that was not enough
     uint32_t *eights[2];  // [count] length of the lists, particles and walls
     float *thin;          // [count] m: distance from thin solids, 1e30 when they are far; NULL: there are none
 } finder;
@@ -103,84 +96,204 @@ static bool is_hidden(const veil *v, int64_t n, bool wall)
     return rh_thin_between(s->obstacles, &v->near, h, first ? &v->own : &other, first ? &other : &v->own);
 }
 
-static int seen_bits(const veil *v, int64_t q, rh_f8 square, int bits, bool wall)
+static int seen_bits(const veil *v, const uint32_t *who, rh_f8 square, int bits, bool wall)
 {
     for (int left = bits; left; left &= left - 1) {
         int n = __builtin_ctz((unsigned)left);
-        bool clear = !wall && (q + n == v->particle || is_clear(v, q + n, square[n]));
-        if (!clear && is_hidden(v, q + n, wall)) bits &= ~(1 << n);
+        bool clear = !wall && (who[n] == v->particle || is_clear(v, who[n], square[n]));
+        if (!clear && is_hidden(v, who[n], wall)) bits &= ~(1 << n);
     }
     return bits;
 }
 
-// --- the first pass --------------------------------------------------------------------------------------------------
-// Bits of the candidates of particle i that count, to `out`; returns how many there are.
-static inline int test_fluid(const finder *f, const candidates *c, const veil *v, int64_t i, rh_f8 *density,
-                             uint8_t *out)
+// --- candidates ------------------------------------------------------------------------------------------------------
+enum { CROWD = 1024 };  // of which so many are held at a time
+
+// Candidates of the particles of a cell, and which are still to come.
+typedef struct crowd {
+    bool walls;
+    int32_t tile;
+    int cell;
+    const float *from[3];  // places of all particles, or of all samples
+    rh_vec3 low, high;     // box of the cell's particles
+    rh_sph_run runs[RH_SPH_MOST_RUNS];
+    int run_count, run;  // run: the first that has not been gone through
+    int count;
+    float x[CROWD + LANES], y[CROWD + LANES], z[CROWD + LANES];
+    uint32_t who[CROWD + LANES];
+} crowd;
+
+// How far outside of an interval, 0 inside. Never more than to any number inside, as differences are rounded.
+static inline rh_f8 outside(rh_f8 x, float low, float high)
 {
-    const rh_sph_search *s = f->s;
-    const rh_sph_kernel *k = s->kernel;
-    rh_f8 sum = rh_f8_all(0), most = rh_f8_all(k->support * k->support);
-    float x = s->x[i], y = s->y[i], z = s->z[i];
-    int total = 0;
-    for (int r = 0; r < c->count; r++)
-        for (int64_t q = c->runs[r].begin, end = c->runs[r].end; q < end; q += LANES) {
-            rh_f8 dx = rh_f8_load(s->x + q) - x, dy = rh_f8_load(s->y + q) - y, dz = rh_f8_load(s->z + q) - z;
-            rh_f8 square = dx * dx + dy * dy + dz * dz;
-            int bits = rh_i8_bits(square < most);
-            if (end - q < LANES) bits &= (1 << (end - q)) - 1;
-            if (v && bits) bits = seen_bits(v, q, square, bits, false);
-            sum += rh_f8_masked(rh_sph_value(k, square), bits);
-            if ((uint64_t)(i - q) < LANES) bits &= ~(1 << (i - q));
-            *out++ = (uint8_t)bits;
-            total += __builtin_popcount((unsigned)bits);
-        }
-    *density = sum;
-    return total;
+    return rh_f8_max(rh_f8_max(low - x, x - high), rh_f8_all(0));
 }
 
-static inline int test_walls(const finder *f, const candidates *c, const veil *v, int64_t i, rh_f8 *density,
-                             rh_f8 *volume, uint8_t *out)
+static void add_eight(const finder *f, crowd *c, int64_t q, int lanes)
+{
+    static const rh_i8 counting = {0, 1, 2, 3, 4, 5, 6, 7};
+    const rh_sph_kernel *k = f->s->kernel;
+    rh_f8 x = rh_f8_load(c->from[0] + q), y = rh_f8_load(c->from[1] + q), z = rh_f8_load(c->from[2] + q);
+    rh_f8 dx = outside(x, c->low.x, c->high.x), dy = outside(y, c->low.y, c->high.y),
+          dz = outside(z, c->low.z, c->high.z);
+    int bits = rh_i8_bits(dx * dx + dy * dy + dz * dz < rh_f8_all(k->support * k->support)) & ((1 << lanes) - 1);
+    const uint8_t *at = f->places->at[bits];
+    rh_f8_store(c->x + c->count, rh_f8_pick(x, at));
+    rh_f8_store(c->y + c->count, rh_f8_pick(y, at));
+    rh_f8_store(c->z + c->count, rh_f8_pick(z, at));
+    rh_i8 who = rh_i8_pick(counting + (int32_t)q, at);
+    memcpy(c->who + c->count, &who, sizeof who);
+    c->count += __builtin_popcount((unsigned)bits);
+}
+
+// The next candidates; false: there are none left.
+static bool collect(const finder *f, crowd *c)
+{
+    if (c->run == c->run_count) return false;
+    for (c->count = 0; c->run < c->run_count; c->run++) {
+        rh_sph_run *r = &c->runs[c->run];
+        while (r->begin < r->end && c->count <= CROWD - LANES) {
+            uint32_t left = r->end - r->begin, lanes = left < LANES ? left : LANES;
+            add_eight(f, c, r->begin, (int)lanes);
+            r->begin += lanes;
+        }
+        if (r->begin < r->end) break;
+    }
+    for (int n = c->count; n < c->count + LANES; n++) c->x[n] = c->y[n] = c->z[n] = 1e15f, c->who[n] = UINT32_MAX;
+    return true;
+}
+
+// From the first candidate on.
+static void begin_crowd(const finder *f, crowd *c)
+{
+    const rh_sph_search *s = f->s;
+    const uint32_t *first = c->walls ? s->walls->first : s->tiles->first;
+    c->run = c->count = 0;
+    c->run_count = rh_sph_runs(s->tiles, first, c->tile, c->cell & 7, c->cell >> 3 & 7, c->cell >> 6, c->runs);
+    collect(f, c);
+}
+
+static void open_crowd(const finder *f, crowd *c, int cell, rh_vec3 low, rh_vec3 high)
 {
     const rh_sph_search *s = f->s;
     const rh_sph_walls *w = s->walls;
-    const rh_sph_kernel *k = s->kernel;
-    rh_f8 sum = rh_f8_all(0), all = rh_f8_all(0), most = rh_f8_all(k->support * k->support);
-    int total = 0;
-    for (int r = 0; r < c->count; r++)
-        for (int64_t q = c->runs[r].begin, end = c->runs[r].end; q < end; q += LANES) {
-            const uint32_t n = (uint32_t)q, near[LANES] = {n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7};
-            rh_f8 dx = rh_f8_load(w->x + q) - s->x[i], dy = rh_f8_load(w->y + q) - s->y[i],
-                  dz = rh_f8_load(w->z + q) - s->z[i], record[4];
-            rh_f8 square = dx * dx + dy * dy + dz * dz;
-            int bits = rh_i8_bits(square < most);
-            if (end - q < LANES) bits &= (1 << (end - q)) - 1;
-            if (v && bits) bits = seen_bits(v, q, square, bits, true);
-            *out++ = (uint8_t)bits;
-            if (!bits) continue;
-            rh_sph_gather(w->place, near, record);
-            sum += rh_f8_masked(record[3] * rh_sph_value(k, square), bits);
-            all += rh_f8_masked(record[3], bits);
-            total += __builtin_popcount((unsigned)bits);
-        }
-    *density = sum, *volume = all;
-    return total;
+    c->cell = cell, c->low = low, c->high = high;
+    c->from[0] = c->walls ? w->x : s->x, c->from[1] = c->walls ? w->y : s->y, c->from[2] = c->walls ? w->z : s->z;
+    begin_crowd(f, c);
 }
 
-static void test_particle(const finder *f, const candidates c[2], int64_t i, uint8_t *out)
+static void box_of(const rh_sph_search *s, int64_t begin, int64_t end, rh_vec3 *low, rh_vec3 *high)
+{
+    *low = *high = rh_v3(s->x[begin], s->y[begin], s->z[begin]);
+    for (int64_t i = begin + 1; i < end; i++) {
+        *low = rh_v3(rh_min(low->x, s->x[i]), rh_min(low->y, s->y[i]), rh_min(low->z, s->z[i]));
+        *high = rh_v3(rh_max_of(high->x, s->x[i]), rh_max_of(high->y, s->y[i]), rh_max_of(high->z, s->z[i]));
+    }
+}
+
+// --- neighbours ------------------------------------------------------------------------------------------------------
+// Neighbours found, as far as they have not gone to their list.
+typedef struct found {
+    int count;
+    uint32_t who[CROWD + 2 * LANES];
+    float square[CROWD + 2 * LANES];
+} found;
+
+// Where lists go, one after the other; what does not fit is counted only.
+typedef struct target {
+    uint32_t *at, *end;
+    bool over;
+} target;
+
+static inline void test(const finder *f, const crowd *c, const veil *v, int64_t i, found *out)
 {
     const rh_sph_search *s = f->s;
-    rh_f8 fluid, wall, volume;
+    rh_f8 most = rh_f8_all(s->kernel->support * s->kernel->support);
+    float x = s->x[i], y = s->y[i], z = s->z[i];
+    int32_t own = c->walls ? -2 : (int32_t)i;
+    for (int q = 0; q < c->count; q += LANES) {
+        rh_f8 dx = rh_f8_load(c->x + q) - x, dy = rh_f8_load(c->y + q) - y, dz = rh_f8_load(c->z + q) - z;
+        rh_f8 square = dx * dx + dy * dy + dz * dz;
+        rh_i8 who;
+        memcpy(&who, c->who + q, sizeof who);
+        int bits = rh_i8_bits((square < most) & (who != own));
+        if (v && bits) bits = seen_bits(v, c->who + q, square, bits, c->walls);
+        const uint8_t *at = f->places->at[bits];
+        who = rh_i8_pick(who, at);
+        memcpy(out->who + out->count, &who, sizeof who);
+        rh_f8_store(out->square + out->count, rh_f8_pick(square, at));
+        out->count += __builtin_popcount((unsigned)bits);
+    }
+    for (int m = out->count; m < out->count + LANES; m++)
+        out->square[m] = 1e30f, out->who[m] = c->walls ? f->lists->walls.nobody : f->lists->fluid.nobody;
+}
+
+// Whole eights go to the list; the last one, filled up with nobody, when it is closed. Returns how many.
+static uint32_t put(target *to, found *n, bool close)
+{
+    int eights = (close ? n->count + LANES - 1 : n->count) / LANES, whole = eights * LANES;
+    to->over = to->over || to->end - to->at < whole;
+    if (!to->over) {
+        memcpy(to->at, n->who, (size_t)whole * sizeof *to->at);
+        to->at += whole;
+    }
+    if (!close) {
+        n->count -= whole;
+        memmove(n->who, n->who + whole, (size_t)n->count * sizeof *n->who);
+    }
+    return (uint32_t)eights;
+}
+
+typedef struct sums {
+    rh_f8 density, volume;  // of W (times the volume, of samples); of volumes of samples
+} sums;
+
+static inline void add_up(const finder *f, const found *n, int from, bool walls, sums *to)
+{
+    const rh_sph_kernel *k = f->s->kernel;
+    for (int m = from; m < n->count; m += LANES) {
+        rh_f8 value = rh_sph_value(k, rh_f8_load(n->square + m)), record[4];
+        if (walls) {
+            rh_sph_gather(f->s->walls->place, n->who + m, record);
+            value *= record[3], to->volume += record[3];
+        }
+        to->density += value;
+    }
+}
+
+// The list of particle i among the candidates of its cell, which are gone through again and again where there are too
+// many. Returns its length in eights.
+static inline uint32_t find_list(const finder *f, crowd *c, const veil *v, int64_t i, target *to, sums *of)
+{
+    bool whole = c->run == c->run_count, more;
+    uint32_t eights = 0;
+    found n;
+    n.count = 0;  // and nothing else: it is large
+    *of = (sums){rh_f8_all(0), rh_f8_all(0)};
+    do {
+        int from = n.count;
+        test(f, c, v, i, &n);
+        add_up(f, &n, from, c->walls, of);
+        more = !whole && collect(f, c);
+        eights += put(to, &n, !more);
+    } while (more);
+    if (!whole) begin_crowd(f, c);
+    return eights;
+}
+
+static void find_particle(const finder *f, crowd c[2], int64_t i, target *fluid, target *walls)
+{
+    const rh_sph_search *s = f->s;
+    const rh_sph_kernel *k = s->kernel;
     veil v;
     bool veiled = f->thin && f->thin[i] < (float)FAR_AWAY;
     const veil *behind = veiled ? &v : NULL;
+    sums of[2];
     if (veiled) make_veil(&v, f, i);
-    int fluids = test_fluid(f, &c[0], behind, i, &fluid, out);
-    int walls = test_walls(f, &c[1], behind, i, &wall, &volume, out + c[0].eights);
-    s->density[i] = s->kernel->volume * rh_f8_sum(fluid) + rh_f8_sum(wall);
-    s->covered[i] = rh_f8_sum(volume) / s->kernel->flat_volume * (9 / s->kernel->flat_count);
-    f->eights[0][i] = (uint32_t)(fluids + LANES - 1) / LANES;
-    f->eights[1][i] = (uint32_t)(walls + LANES - 1) / LANES;
+    f->eights[0][i] = find_list(f, &c[0], behind, i, fluid, &of[0]);
+    f->eights[1][i] = find_list(f, &c[1], behind, i, walls, &of[1]);
+    s->density[i] = k->volume * (rh_sph_value_of(k, 0) + rh_f8_sum(of[0].density)) + rh_f8_sum(of[1].density);
+    s->covered[i] = rh_f8_sum(of[1].volume) / k->flat_volume * (9 / k->flat_count);
 }
 
 static bool tile_is_thin(const finder *f, int32_t t)
@@ -194,65 +307,83 @@ static bool tile_is_thin(const finder *f, int32_t t)
     return list.count > 0;
 }
 
-// Calls for every cell of a tile that holds particles. `bytes`: those of the cell's candidates.
-typedef void cell_visit(const finder *f, const candidates c[2], int64_t begin, int64_t end, uint8_t *bytes);
+// --- passes ----------------------------------------------------------------------------------------------------------
+// Where the list of particle i belongs.
+static target place_in(const rh_sph_list *list, int64_t i)
+{
+    return (target){list->near + (uint64_t)LANES * list->first[i], list->near + (uint64_t)LANES * list->first[i + 1],
+                    false};
+}
 
-static int64_t visit_tile(const finder *f, int32_t t, cell_visit *visit)
+// Whether there are samples in a tile or beside it.
+static bool has_samples(const finder *f, int32_t t)
+{
+    const rh_tiles *tiles = f->s->tiles;
+    for (int n = 0; n < RH_NEAR; n++) {
+        int32_t beside = tiles->near[t][n];
+        const uint32_t *first = f->s->walls->first + (int64_t)beside * tiles->cells;
+        if (beside >= 0 && first[0] < first[tiles->cells]) return true;
+    }
+    return false;
+}
+
+// Lists of a tile to `kept`; NULL: to where they belong.
+static void find_tile(const finder *f, int32_t t, target *kept)
 {
     const rh_tiles *tiles = f->s->tiles;
     const uint32_t *first = tiles->first + (int64_t)t * tiles->cells;
-    int64_t total = 0;
-    if (first[0] == first[tiles->cells]) return 0;
-    for (int c = 0; c < tiles->cells; c++) {
-        if (first[c] == first[c + 1]) continue;
-        const candidates all[2] = {candidates_of(tiles, tiles->first, t, c),
-                                   candidates_of(tiles, f->s->walls->first, t, c)};
-        if (visit) visit(f, all, first[c], first[c + 1], f->bits + f->tile_first[t] + total);
-        total += (int64_t)(first[c + 1] - first[c]) * (all[0].eights + all[1].eights);
-    }
-    return total;
-}
-
-static void test_cell(const finder *f, const candidates c[2], int64_t begin, int64_t end, uint8_t *bytes)
-{
-    for (int64_t i = begin; i < end; i++, bytes += c[0].eights + c[1].eights) test_particle(f, c, i, bytes);
-}
-
-// --- the second pass -------------------------------------------------------------------------------------------------
-static void write_list(const finder *f, const candidates *c, const rh_sph_list *list, int64_t i, const uint8_t *bytes)
-{
-    enum { ROOM = 512 };
-    uint32_t buffer[ROOM], held = 0, *out = list->near + (uint64_t)LANES * list->first[i];
-    for (int r = 0; r < c->count; r++)
-        for (uint32_t q = c->runs[r].begin; q < c->runs[r].end; q += LANES) {
-            int bits = *bytes++;
-            if (!bits) continue;
-            const uint8_t *at = f->places->at[bits];
-            for (int n = 0; n < LANES; n++) buffer[held + (uint32_t)n] = q + at[n];
-            held += (uint32_t)__builtin_popcount((unsigned)bits);
-            if (held < ROOM - LANES) continue;
-            uint32_t whole = held / LANES * LANES;
-            memcpy(out, buffer, whole * sizeof *out);
-            memmove(buffer, buffer + whole, (held - whole) * sizeof *out);
-            out += whole, held -= whole;
+    crowd c[2];
+    int kinds = has_samples(f, t) ? 2 : 1;
+    c[0].walls = false, c[1].walls = true, c[0].tile = c[1].tile = t;
+    c[1].run = c[1].run_count = c[1].count = 0;
+    for (int n = 0; n < tiles->cells; n++) {
+        rh_vec3 low, high;
+        if (first[n] == first[n + 1]) continue;
+        box_of(f->s, first[n], first[n + 1], &low, &high);
+        for (int kind = 0; kind < kinds; kind++) open_crowd(f, &c[kind], n, low, high);
+        for (int64_t i = first[n]; i < first[n + 1]; i++) {
+            target to[2];
+            if (!kept) to[0] = place_in(&f->lists->fluid, i), to[1] = place_in(&f->lists->walls, i);
+            find_particle(f, c, i, kept ? kept : &to[0], kept ? kept : &to[1]);
         }
-    while (held % LANES) buffer[held++] = list->nobody;
-    memcpy(out, buffer, held * sizeof *out);
-}
-
-static void write_cell(const finder *f, const candidates c[2], int64_t begin, int64_t end, uint8_t *bytes)
-{
-    for (int64_t i = begin; i < end; i++) {
-        write_list(f, &c[0], &f->lists->fluid, i, bytes);
-        write_list(f, &c[1], &f->lists->walls, i, bytes + c[0].eights);
-        bytes += c[0].eights + c[1].eights;
     }
 }
 
-static void pass(const finder *f, cell_visit *visit)
+static uint32_t *kept_of(const finder *f, int64_t i) { return f->kept + (int64_t)LANES * f->room * i; }
+
+static void copy_tile(const finder *f, int64_t begin, int64_t end)
 {
+    const rh_sph_lists *lists = f->lists;
+    const uint32_t *from = kept_of(f, begin);
+    for (int64_t i = begin; i < end; i++) {
+        size_t fluid = (size_t)LANES * f->eights[0][i], walls = (size_t)LANES * f->eights[1][i];
+        memcpy(lists->fluid.near + (uint64_t)LANES * lists->fluid.first[i], from, fluid * sizeof *from);
+        memcpy(lists->walls.near + (uint64_t)LANES * lists->walls.first[i], from + fluid, walls * sizeof *from);
+        from += fluid + walls;
+    }
+}
+
+static void find_all(const finder *f)
+{
+    const rh_tiles *tiles = f->s->tiles;
 #pragma omp parallel for schedule(dynamic, 2)
-    for (int32_t n = 0; n < f->s->tiles->occupied_count; n++) visit_tile(f, f->s->tiles->occupied[n], visit);
+    for (int32_t n = 0; n < tiles->occupied_count; n++) {
+        int32_t t = tiles->occupied[n];
+        target kept = {kept_of(f, rh_tile_first(tiles, t)), kept_of(f, rh_tile_first(tiles, t + 1)), false};
+        find_tile(f, t, &kept);
+        f->over[t] = kept.over;
+    }
+}
+
+static void place_all(const finder *f)
+{
+    const rh_tiles *tiles = f->s->tiles;
+#pragma omp parallel for schedule(dynamic, 2)
+    for (int32_t n = 0; n < tiles->occupied_count; n++) {
+        int32_t t = tiles->occupied[n];
+        if (f->over[t]) find_tile(f, t, NULL);
+        else copy_tile(f, rh_tile_first(tiles, t), rh_tile_first(tiles, t + 1));
+    }
 }
 
 // Distances from thin solids, once for all pairs.
@@ -329,20 +460,12 @@ static rh_code sum_lengths(rh_sph_list *list, const uint32_t *eights, int64_t co
 
 static rh_code take(finder *f, rh_arena *arena, rh_status *status)
 {
-    const rh_tiles *tiles = f->s->tiles;
-    f->tile_first = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *f->tile_first, status);
-    if (!f->tile_first) return RH_MEMORY;
-#pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < tiles->count; t++) f->tile_first[t] = visit_tile(f, t, NULL);
-    int64_t sum = 0;
-    for (int32_t t = 0; t < tiles->count; t++) {
-        int64_t here = f->tile_first[t];
-        f->tile_first[t] = sum, sum += here;
-    }
-    f->bits = rh_arena_take(arena, (size_t)sum + 1, status);
-    for (int k = 0; k < 2; k++)
-        f->eights[k] = rh_arena_take(arena, ((size_t)f->s->count + 1) * sizeof *f->eights[k], status);
-    return f->bits && f->eights[0] && f->eights[1] ? RH_OK : RH_MEMORY;
+    size_t count = (size_t)f->s->count;
+    f->room = f->s->tiles->dimension == 3 ? EIGHTS : FLAT_EIGHTS;
+    f->kept = rh_arena_take(arena, (count * (size_t)f->room * LANES + 1) * sizeof *f->kept, status);
+    f->over = rh_arena_take(arena, (size_t)f->s->tiles->count + 1, status);
+    for (int k = 0; k < 2; k++) f->eights[k] = rh_arena_take(arena, (count + 1) * sizeof *f->eights[k], status);
+    return f->kept && f->over && f->eights[0] && f->eights[1] ? RH_OK : RH_MEMORY;
 }
 
 static rh_code build(rh_sph_lists *lists, const rh_sph_search *search, rh_arena *arena, rh_status *status)
@@ -355,10 +478,10 @@ static rh_code build(rh_sph_lists *lists, const rh_sph_search *search, rh_arena 
     RH_TRY(make_firsts(lists, search->count, status));
     RH_TRY(take(&f, arena, status));
     RH_TRY(find_thin(&f, arena, status));
-    pass(&f, test_cell);
+    find_all(&f);
     RH_TRY(sum_lengths(&lists->fluid, f.eights[0], search->count, status));
     RH_TRY(sum_lengths(&lists->walls, f.eights[1], search->count, status));
-    pass(&f, write_cell);
+    place_all(&f);
     return RH_OK;
 }
 

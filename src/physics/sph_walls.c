@@ -424,19 +424,29 @@ static int32_t body_of(const builder *b, const rh_sph_walls *w, int64_t i)
     return b->solids->items[w->solid[i]].rests ? -1 : w->solid[i];
 }
 
+// Of eight samples from n on, those that belong to the body.
+static int same_body(const builder *b, const rh_sph_walls *w, int64_t n, int64_t end, int32_t body)
+{
+    int lanes = end - n < 8 ? (int)(end - n) : 8, bits = 0;
+    if (!b->solids->any_moving) return (1 << lanes) - 1;
+    for (int l = 0; l < lanes; l++) bits |= (body_of(b, w, n + l) == body) << l;
+    return bits;
+}
+
 static void set_volume(const builder *b, const rh_sph_walls *w, const rh_sph_run *runs, int run_count, int64_t i)
 {
-    const rh_sph_kernel *k = b->kernel;
-    float sum = 0;
+    rh_f8 sum = rh_f8_all(0);
     int32_t body = body_of(b, w, i);
     for (int r = 0; r < run_count; r++)
-        for (int64_t n = runs[r].begin; n < runs[r].end; n++) {
-            float x = w->x[n] - w->x[i], y = w->y[n] - w->y[i], z = w->z[n] - w->z[i];
-            if (body_of(b, w, n) == body) sum += rh_sph_value_of(k, x * x + y * y + z * z);
+        for (int64_t n = runs[r].begin; n < runs[r].end; n += 8) {
+            rh_f8 x = rh_f8_load(w->x + n) - w->x[i], y = rh_f8_load(w->y + n) - w->y[i],
+                  z = rh_f8_load(w->z + n) - w->z[i];
+            rh_f8 value = rh_sph_value(b->kernel, x * x + y * y + z * z);
+            sum += rh_f8_masked(value, same_body(b, w, n, runs[r].end, body));
         }
     float *out = w->place + 4 * i;
     out[0] = w->x[i], out[1] = w->y[i], out[2] = w->z[i];
-    out[3] = 1 / sum;
+    out[3] = 1 / rh_f8_sum(sum);
 }
 
 static void set_volumes(const builder *b, const rh_sph_walls *w)

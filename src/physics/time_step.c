@@ -13,13 +13,20 @@
 // which do not depend on order.
 enum { MANTISSA = 5, CLASSES = 1 << (9 + MANTISSA), DROPS = 10000 };
 
-static double common_speed(const rh_points *points)
+// Speeds of particles that are not pressed count with a share.
+typedef struct in_flight {
+    const float *pressed;  // [count]; NULL: all are
+    float share;
+} in_flight;
+
+static double common_speed(const rh_points *points, const in_flight *free)
 {
     const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     uint32_t counts[CLASSES] = {0};
 #pragma omp parallel for schedule(static) reduction(+ : counts)
     for (int64_t p = 0; p < points->count; p++) {
-        float square = rh_v3_dot(v[p], v[p]);
+        float share = free->pressed && !(free->pressed[p] > 0) ? free->share : 1,
+              square = share * share * rh_v3_dot(v[p], v[p]);
         uint32_t bits;
         memcpy(&bits, &square, sizeof bits);
         counts[bits >> (23 - MANTISSA)]++;
@@ -35,15 +42,28 @@ static double common_speed(const rh_points *points)
 
 // The shortest waves are two cells long, of frequency sqrt(pi g / h); the symplectic step is stable for omega dt < 2;
 // we keep to 1.25.
-double rh_time_step_limit(double cells, const rh_surroundings *around, const rh_points *points)
+static double limit_of(double cells, const in_flight *free, const rh_surroundings *around, const rh_points *points)
 {
     RH_ASSERT(cells > 0 && around->cell > 0);
     double h = around->cell, g = rh_d3_length(around->gravity), travel = cells * h;
-    double speed = fmax(common_speed(points), rh_obstacles_max_speed(around->obstacles));
+    double speed = fmax(common_speed(points, free), rh_obstacles_max_speed(around->obstacles));
     double limit = 1e9;
     if (g > 0) limit = fmin(limit, 0.7 * sqrt(h / g));
     // From v dt + a dt^2 = travel: a particle at rest may fall during the step, or be thrown by an explosion.
     double a = fmax(g, around->strongest);
     if (a > 0 || speed > 0) limit = fmin(limit, 2 * travel / (speed + sqrt(speed * speed + 4 * a * travel)));
     return limit;
+}
+
+double rh_time_step_limit(double cells, const rh_surroundings *around, const rh_points *points)
+{
+    const in_flight none = {NULL, 1};
+    return limit_of(cells, &none, around, points);
+}
+
+double rh_time_step_limit_in_flight(double cells, double free, const float *pressed, const rh_surroundings *around,
+                                    const rh_points *points)
+{
+    const in_flight some = {pressed, (float)(1 / free)};
+    return limit_of(cells, &some, around, points);
 }

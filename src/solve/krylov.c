@@ -109,12 +109,14 @@ static rh_code iterate(const rh_krylov *system, vectors *v, float *x, double tol
 {
     project(system, v->r);
     double norm = sqrt(rh_krylov_dot(v->size, v->r, v->r, v->sums)), rho = 0;
-    begin(system, v, x);
-    project(system, v->r);
-    double residual = sqrt(rh_krylov_dot(v->size, v->r, v->r, v->sums));
+    if (!system->begun) {
+        begin(system, v, x);
+        project(system, v->r);
+    }
+    double residual = system->begun ? norm : sqrt(rh_krylov_dot(v->size, v->r, v->r, v->sums));
     if (!isfinite(norm) || !isfinite(residual))
         return rh_fail(status, RH_NUMERIC, "the right-hand side or the first guess of a solve is not finite");
-    if (norm == 0) memset(x, 0, (size_t)v->size * sizeof *x);
+    if (norm == 0 && !system->begun) memset(x, 0, (size_t)v->size * sizeof *x);
     bool enough = norm == 0 || is_enough(system, v, residual, tolerance * norm);
     while (!enough && report->iterations < max_iterations) {
         double last = rho;

@@ -28,6 +28,9 @@ typedef struct rh_krylov {
     void (*project)(void *user, float *v);
     // Whether the residual is small enough, where another measure than its 2-norm counts. NULL: the tolerance decides.
     bool (*enough)(void *user, const float *r);
+    // b comes in as the residual of the first guess, which somebody has computed already: `tolerance` is relative to
+    // that.
+    bool begun;
     void *user;  // of project and enough
 } rh_krylov;
 

@@ -29,6 +29,8 @@ EXPRESSION_COLUMNS = ["entry", "group", "program", "where", "threads", "repeats"
                       "peer_ratio", "execute_ratio", "error"]
 NEIGHBOURS_COLUMNS = """entry group dimension by_particle threads repeats points pairs build_ns_per_point build_bound_ns_per_point lists_ns_per_point
 lists_ns_per_pair lists_bound_ns_per_point tests test_ns resident_bytes hash error""".split()
+SOLVES_COLUMNS = """entry group threads particles unknowns levels_iterations levels_cpu_s plain_iterations plain_cpu_s sweeps sweeps_cpu_s sweeps_error
+sweeps_done resident_bytes error""".split()
 SPLASH_COLUMNS = """entry group scene resolution preconditioner expansion threads steps simulated_seconds particles cells solves_ms_per_step ms_per_step
 solves_mic_ratio mic_ratio peak_bytes resident_bytes published_id published_particles error""".split()
 SAND_COLUMNS = """entry scene model threads steps simulated_seconds particles s_per_frame published_particles published_s_per_frame ratio error""".split()
@@ -67,14 +69,14 @@ class Program(unittest.TestCase):
     def entries(self):
         """Words of the lines of all tables."""
         tables = self.bench("--list")[0].split("\n\n")
-        self.assertEqual(len(tables), 4)
+        self.assertEqual(len(tables), 5)
         return [[line.split() for line in table.splitlines()[1:]] for table in tables]
 
 
 class Bench(Program):
     def test_list(self):
-        liquid, surface, expressions, neighbours = self.entries()
-        names = [words[0] for words in liquid + surface + expressions + neighbours]
+        liquid, surface, expressions, neighbours, solves = self.entries()
+        names = [words[0] for words in liquid + surface + expressions + neighbours + solves]
         self.assertEqual(len(names), len(set(names)))
         for name in ("dam-64", "dam-128", "growth-32M", "one-thread", "two-threads", "tiny"):
             self.assertIn(name, names)
@@ -170,7 +172,7 @@ class Surface(Program):
         return [word for name in names for word in ("--only", name)]
 
     def test_list(self):
-        _, surface, _, _ = self.entries()
+        _, surface, _, _, _ = self.entries()
         groups = {words[1] for words in surface}
         self.assertEqual(groups, {"surface-splash", "surface-velocity", "surface-sea", "surface-threads", "surface-tiny"})
         methods = {words[4] for words in surface if words[1] == "surface-splash"}
@@ -265,9 +267,23 @@ class Neighbours(Program):
         self.assertEqual(found[0], found[1])
 
 
+class Solves(Program):
+    def test_tiny(self):
+        found = []
+        for threads in (1, 3):
+            out, _ = self.bench("--only", "solve-tiny", "--csv", self.csv, "--threads", threads)
+            self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out_solves.csv"])
+            _, (row,) = self.rows(self.csv.with_name("out_solves.csv"), SOLVES_COLUMNS)
+            self.assertEqual((row["particles"], row["threads"], row["error"]), ("1728", str(threads), ""))
+            self.assertLess(2 * int(row["levels_iterations"]), int(row["plain_iterations"]))
+            self.assertRegex(out, r"(?m)^solve-tiny .* 1728 ")
+            found.append((row["unknowns"], row["levels_iterations"], row["plain_iterations"]))
+        self.assertEqual(found[0], found[1])
+
+
 class Expressions(Program):
     def test_list(self):
-        _, _, expressions, _ = self.entries()
+        _, _, expressions, _, _ = self.entries()
         always = {(words[2], words[3]): int(words[4]) for words in expressions if words[1] in ("expressions-memory", "expressions-files")}
         self.assertEqual(set(always), {("step", "memory"), ("products", "memory"), ("decimation", "memory"), ("step", "files"), ("decimation", "files")})
         self.assertEqual(set(always.values()), {10000000})
@@ -309,7 +325,7 @@ class Splash(Program):
 
     def test_list(self):
         """All published scenes at their own size, three of them always; the study has all its variants."""
-        liquid, _, _, _ = self.entries()
+        liquid, _, _, _, _ = self.entries()
         frames = {words[0][:2]: words for words in liquid if words[1] == "splash-frames"}
         self.assertEqual(sorted(frames), [f"r{n}" for n in range(1, 8)])
         self.assertEqual(sorted(name for name, words in frames.items() if words[-1] != "long"), ["r1", "r2", "r7"])

@@ -3,6 +3,7 @@
 //
 // The parts of smoothed particles: sums of the kernels over the lattice and beside a flat wall against values computed
 // apart, lists against all pairs, and the symmetry of the pressure's system. Lengths are in particle spacings.
+#include "physics/time_step.h"
 #include "sph_support.h"
 
 static const rh_dvec3 FAR_LOW = {-100, 0, -100}, FAR_HIGH = {100, 100, 100};  // a floor, in effect
@@ -75,6 +76,31 @@ static void a_tank_is_filled_as_drawn(void **state)
     }
 }
 
+// Every list has all that is near, and densities are the sums of all.
+static void check_lists(const bench *b)
+{
+    const rh_sph_list *list = &b->lists.fluid;
+    for (int64_t i = 0; i < b->fluid.count; i++) {
+        int found = 0, expected = 0;
+        double sum = 0;
+        for (uint64_t n = 8 * (uint64_t)list->first[i]; n < 8 * (uint64_t)list->first[i + 1]; n++) {
+            uint32_t j = list->near[n];
+            if (j == list->nobody) continue;
+            float x = b->x[i] - b->x[j], y = b->y[i] - b->y[j], z = b->z[i] - b->z[j];
+            assert_true(j != i && x * x + y * y + z * z < 4);
+            found++;
+        }
+        for (int64_t j = 0; j < b->fluid.count; j++) {
+            float x = b->x[i] - b->x[j], y = b->y[i] - b->y[j], z = b->z[i] - b->z[j];
+            expected += j != i && x * x + y * y + z * z < 4;
+            sum += (double)rh_sph_value_of(&b->kernel, x * x + y * y + z * z);
+        }
+        assert_int_equal(found, expected);
+        assert_true(b->fluid.covered[i] > 0 ||
+                    near_to((double)b->fluid.density[i] / ((double)b->kernel.volume * sum), 1, 1e-5));
+    }
+}
+
 static void lists_are_all_pairs(void **state)
 {
     (void)state;
@@ -83,21 +109,26 @@ static void lists_are_all_pairs(void **state)
         open_bench(&b, dimension, rh_d3(0, 0, 0), rh_d3(9, 20, 9));
         fill(&b, 9, 9, 0, 0.3);
         prepare(&b);
-        for (int64_t i = 0; i < b.fluid.count; i++) {
-            int found = 0, expected = 0;
-            for (uint64_t n = 8 * (uint64_t)b.lists.fluid.first[i]; n < 8 * (uint64_t)b.lists.fluid.first[i + 1]; n++) {
-                uint32_t j = b.lists.fluid.near[n];
-                if (j == b.lists.fluid.nobody) continue;
-                found++;
-                float x = b.x[i] - b.x[j], y = b.y[i] - b.y[j], z = b.z[i] - b.z[j];
-                assert_true(j != i && x * x + y * y + z * z < 4);
-            }
-            for (int64_t j = 0; j < b.fluid.count; j++) {
-                float x = b.x[i] - b.x[j], y = b.y[i] - b.y[j], z = b.z[i] - b.z[j];
-                expected += j != i && x * x + y * y + z * z < 4;
-            }
-            assert_int_equal(found, expected);
+        check_lists(&b);
+        close_bench(&b);
+    }
+}
+
+// More candidates around a cell than are held at a time, and lists that do not fit where the first pass keeps them.
+static void lists_of_a_crowd(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        bench b;
+        open_bench(&b, dimension, rh_d3(0, 0, 0), rh_d3(40, 40, 40));
+        for (uint64_t n = 0; n < 1600; n++) {
+            double at[3];
+            for (uint32_t a = 0; a < 3; a++) at[a] = 18 + 3 * (double)rh_random(9, n, 0, a);
+            add(&b, at[0], at[1], dimension == 3 ? at[2] : 0);
         }
+        prepare(&b);
+        assert_true(b.lists.fluid.first[b.fluid.count] > 6 * b.fluid.count);
+        check_lists(&b);
         close_bench(&b);
     }
 }
@@ -158,11 +189,39 @@ static void a_pair(void **state)
     }
 }
 
+// One in a hundred goes at twice the speed of the others: it halves the step, but not while it flies; at five times
+// their speed it halves it even so. Speeds are known to 3 %.
+static void what_flies_may_go_farther(void **state)
+{
+    (void)state;
+    enum { COUNT = 100 };
+    rh_status status = {0};
+    rh_points points;
+    rh_obstacles nothing = {.count = 0};
+    const rh_surroundings around = {.dimension = 3, .cell = 1, .obstacles = &nothing};
+    float pressed[COUNT];
+    rh_points_init(&points);
+    assert_int_equal(rh_points_add(&points, "v", RH_POINT_VEC3F, &status), RH_OK);
+    assert_int_equal(rh_points_resize(&points, COUNT, &status), RH_OK);
+    rh_vec3 *v = rh_points_data(&points, "v", RH_POINT_VEC3F);
+    for (int i = 0; i < COUNT; i++) v[i] = rh_v3(0, -1, 0), pressed[i] = 1;
+    double usual = rh_time_step_limit(0.2, &around, &points);
+    v[7].y = 2;
+    assert_true(near_to(rh_time_step_limit(0.2, &around, &points) / usual, 0.5, 0.02));
+    assert_true(near_to(rh_time_step_limit_in_flight(0.2, 2.5, pressed, &around, &points) / usual, 0.5, 0.02));
+    pressed[7] = 0;
+    assert_true(near_to(rh_time_step_limit_in_flight(0.2, 2.5, pressed, &around, &points) / usual, 1, 0.04));
+    v[7].y = 5;
+    assert_true(near_to(rh_time_step_limit_in_flight(0.2, 2.5, pressed, &around, &points) / usual, 0.5, 0.02));
+    rh_points_free(&points);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_over_the_lattice),     cmocka_unit_test(a_flat_wall),
         cmocka_unit_test(a_tank_is_filled_as_drawn), cmocka_unit_test(lists_are_all_pairs),
+        cmocka_unit_test(lists_of_a_crowd),          cmocka_unit_test(what_flies_may_go_farther),
         cmocka_unit_test(the_system_is_symmetric),   cmocka_unit_test(a_pair)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

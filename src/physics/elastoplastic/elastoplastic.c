@@ -613,13 +613,13 @@ static double dough_jitter(const void *params)
     return 0;
 }
 
-// Per particle: attributes and the spare block (130), the arrays of a step (320), lists (170 in space), bits of the
-// search (40).
+// Per particle: attributes and the spare block (130), the arrays of a step (320), lists (170 in space), and those of
+// the search before they are in order (200).
 static int64_t dough_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
-    int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
+    int64_t lists = dimension == 3 ? 170 : 80, search = dimension == 3 ? 200 : 104, cells = dimension == 3 ? 512 : 64;
     (void)params;
-    return particles * (130 + 320 + lists + 40) + tiles * (cells * 8 + 200);
+    return particles * (130 + 320 + lists + search) + tiles * (cells * 8 + 200);
 }
 
 static rh_code dough_save(const void *self, const rh_store *to, rh_status *status)

@@ -48,20 +48,22 @@ typedef struct exact {
     double error;  // mean of |r| dt^2 over the unknowns, when it was last computed
 } exact;
 
+// Weights, C and the diagonal of particle i, and push = a of s, with s in the records of places.
 static void prepare_one(exact *e, int64_t i)
 {
     const rh_sph_fluid *f = e->f;
     const rh_sph_kernel *k = f->kernel;
     const float *own = f->place + 4 * i;
     float *weights = e->weights + 8 * (uint64_t)f->lists->fluid.first[i], *out = e->own + 4 * i;
-    rh_f8 zero = rh_f8_all(0), x = zero, y = zero, z = zero, squares = zero;
+    rh_f8 zero = rh_f8_all(0), x = zero, y = zero, z = zero, squares = zero, ax = zero, ay = zero, az = zero;
     RH_SPH_EACH(f->lists->fluid, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(k, own, f->place, near);
-        rh_f8 w = k->volume * p.slope;
+        rh_f8 w = k->volume * p.slope, gx = w * p.x, gy = w * p.y, gz = w * p.z;
         rh_f8_store(weights, w);
         weights += 8;
-        x += w * p.x, y += w * p.y, z += w * p.z;
+        x += gx, y += gy, z += gz;
+        ax += p.number * gx, ay += p.number * gy, az += p.number * gz;
         squares += e->share * w * w * p.square + e->steady * w;
     }
     RH_SPH_EACH(f->lists->walls, i, near)
@@ -72,6 +74,9 @@ static void prepare_one(exact *e, int64_t i)
     }
     out[0] = rh_f8_sum(x), out[1] = rh_f8_sum(y), out[2] = rh_f8_sum(z);
     out[3] = e->share * (out[0] * out[0] + out[1] * out[1] + out[2] * out[2]) + rh_f8_sum(squares);
+    float *push = f->push + 4 * i;
+    push[0] = out[0] * own[3] + rh_f8_sum(ax), push[1] = out[1] * own[3] + rh_f8_sum(ay),
+    push[2] = out[2] * own[3] + rh_f8_sum(az);
 }
 
 // push = a of s, with s in the records of places.
@@ -112,12 +117,18 @@ static float answer_one(const exact *e, int64_t i)
     return share * (own[0] * push[0] + own[1] * push[1] + own[2] * push[2]) - rh_f8_sum(sum);
 }
 
+static void show(const exact *e, const float *x)
+{
+    rh_sph_fluid *f = e->f;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count + 8; i++) f->place[4 * i + 3] = i < f->count ? x[i] : 0;
+}
+
 // push = accelerations by x.
 static void push(const exact *e, const float *x)
 {
     rh_sph_fluid *f = e->f;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < f->count; i++) f->place[4 * i + 3] = x[i];
+    show(e, x);
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t i = 0; i < f->count; i++) push_one(e, i);
 }
@@ -162,10 +173,58 @@ static void choose(exact *e)
         bool is = diagonal > 0 && (sweep > 0 || f->predicted[i] > -THIN || e->o->full);
         e->unknown[i] = is;
         e->inverse[i] = is ? 1 / diagonal : 0;
-        if (!is) e->x[i] = 0;
         unknowns += is;
     }
     e->unknowns = unknowns;
+}
+
+// --- the first residual ----------------------------------------------------------------------------------------------
+// Particles whose values have to be computed again.
+typedef struct queue {
+    uint32_t *who;
+    int64_t count;
+    uint8_t *in;  // [count + 8] of particles: a bit for each queue
+    uint8_t bit;
+} queue;
+
+static void add_to(queue *q, uint32_t i)
+{
+    if (q->in[i] & q->bit) return;
+    q->in[i] |= q->bit;
+    q->who[q->count++] = i;
+}
+static void add_with_neighbours(const exact *e, queue *q, uint32_t i)
+{
+    const rh_sph_list *list = &e->f->lists->fluid;
+    add_to(q, i);
+    RH_SPH_EACH(*list, i, near)
+    for (int n = 0; n < 8; n++)
+        if (near[n] != list->nobody) add_to(q, near[n]);
+}
+
+// Who is no unknown any more has pressure 0: y = A x changes for the neighbours of its neighbours. They are few,
+// mostly: all others keep what `choose` saw, to the bit.
+static rh_code forget(exact *e, rh_arena *arena, rh_status *status)
+{
+    const rh_sph_fluid *f = e->f;
+    size_t count = (size_t)f->count + 8;
+    rh_arena_mark mark = rh_arena_save(arena);
+    uint8_t *in = rh_arena_take_zero(arena, count, status);
+    queue pushed = {rh_arena_take(arena, count * sizeof(uint32_t), status), 0, in, 1},
+          answered = {rh_arena_take(arena, count * sizeof(uint32_t), status), 0, in, 2};
+    if (!in || !pushed.who || !answered.who) return RH_MEMORY;
+    for (int64_t i = 0; i < f->count; i++) {
+        if (e->unknown[i] || e->x[i] == 0) continue;
+        e->x[i] = f->place[4 * i + 3] = 0;
+        add_with_neighbours(e, &pushed, (uint32_t)i);
+    }
+    for (int64_t n = 0; n < pushed.count; n++) add_with_neighbours(e, &answered, pushed.who[n]);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t n = 0; n < pushed.count; n++) push_one(e, pushed.who[n]);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t n = 0; n < answered.count; n++) e->y[answered.who[n]] = answer_one(e, answered.who[n]);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
 }
 
 static bool enough(void *user, const float *r)
@@ -185,10 +244,14 @@ static void by_diagonal(void *user, const float *r, float *z)
 static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status *status)
 {
     const rh_sph_fluid *f = e->f;
-    rh_krylov system = {.a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .enough = enough, .user = e};
+    rh_krylov system = {
+        .a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .begun = true, .enough = enough, .user = e};
+    RH_TRY(forget(e, arena, status));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) : 0;
     if (e->o->full) level(e, e->r, true);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++) e->r[i] -= e->unknown[i] ? e->y[i] : 0;
     rh_krylov_report report;
     RH_TRY(rh_krylov_cg(&system, e->r, e->x, 0, e->o->max_iterations, arena, &report, status));
     out->iterations = report.iterations, out->converged = report.converged, out->error = e->error;
@@ -216,19 +279,23 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
     exact e = {.f = f, .o = o, .share = 1 - STEADY, .steady = STEADY * 2 * g * g / f->kernel->laplacian};
     *out = (rh_sph_solved){0};
     RH_TRY(take(&e, arena, status));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++) e.x[i] = f->q[i] / (f->density[i] * f->density[i]);
+    show(&e, e.x);
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t i = 0; i < f->count; i++) {
-        prepare_one(&e, i);
-        e.x[i] = f->q[i] / (f->density[i] * f->density[i]);
-    }
-    push(&e, e.x);
+    for (int64_t i = 0; i < f->count; i++) prepare_one(&e, i);
     answer(&e, e.y, true);
     choose(&e);
     out->unknowns = e.unknowns, out->surface = f->count - e.unknowns;
     RH_TRY(iterate(&e, arena, out, status));
     if (o->full) level(&e, e.x, false);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < f->count; i++)
-        f->q[i] = rh_max_of(e.x[i], 0) * f->density[i] * f->density[i];  // no suction
+    bool pushed = out->iterations == 0 && !o->full;  // a first guess that is good enough has been pushed with already
+#pragma omp parallel for schedule(static) reduction(&& : pushed)
+    for (int64_t i = 0; i < f->count; i++) {
+        pushed = pushed && e.x[i] >= 0;
+        e.x[i] = rh_max_of(e.x[i], 0);  // no suction
+        f->q[i] = e.x[i] * f->density[i] * f->density[i];
+    }
+    if (!pushed) push(&e, e.x);
     return RH_OK;
 }

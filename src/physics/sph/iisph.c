@@ -47,5 +47,6 @@ rh_code rh_sph_solve_iisph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
         if (!isfinite(out->error)) return rh_fail(status, RH_NUMERIC, "sph: the pressure is not finite");
         out->converged = out->error < o->tolerance;
     } while ((!out->converged || out->iterations < LEAST) && out->iterations < o->max_iterations);
+    rh_sph_push(f);
     return RH_OK;
 }

@@ -12,7 +12,9 @@
 #include "physics/sph/levels.h"
 #include "physics/sph/pressure.h"
 
-enum { PATIENCE = 100 };  // iterations after which parts without a level are looked for
+// Iterations after which parts without a level are looked for. By the diagonal a million particles take more than a
+// hundred, and begun again after these they took half as many more.
+enum { PATIENCE = 100, PATIENCE_BY_DIAGONAL = 1000 };
 
 typedef struct solve {
     rh_sph_system s;
@@ -89,11 +91,13 @@ rh_code rh_sph_solve_isph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_are
     me.r = rh_arena_take_zero(arena, bytes, status);
     me.inverse = rh_arena_take_zero(arena, bytes, status);
     if (!me.r || !me.inverse) return RH_MEMORY;
-    RH_TRY(iterate(&me, PATIENCE < o->max_iterations ? PATIENCE : o->max_iterations, arena, out, status));
+    int patience = o->levels ? PATIENCE : PATIENCE_BY_DIAGONAL;
+    RH_TRY(iterate(&me, patience < o->max_iterations ? patience : o->max_iterations, arena, out, status));
     int64_t anchored = 0;
     if (!out->converged) RH_TRY(rh_sph_system_anchor(&me.s, arena, &anchored, status));
     if (!out->converged) RH_TRY(iterate(&me, o->max_iterations, arena, out, status));
     out->unknowns = me.s.unknowns, out->surface = f->count - me.s.unknowns;
     for (int64_t i = 0; i < f->count; i++) f->q[i] = rh_max_of(f->q[i], 0);  // no suction
+    rh_sph_push(f);
     return RH_OK;
 }

@@ -48,7 +48,7 @@ typedef struct rh_sph_solved {
     bool converged;
 } rh_sph_solved;
 
-// fluid->q becomes the pressure. RH_NUMERIC only when numbers are not finite.
+// fluid->q becomes the pressure, fluid->push what it does. RH_NUMERIC only when numbers are not finite.
 typedef rh_code rh_sph_solve_function(rh_sph_fluid *fluid, const rh_sph_solve_options *options, rh_arena *arena,
                                       rh_sph_solved *out, rh_status *status);
 rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph;

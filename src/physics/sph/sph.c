@@ -121,10 +121,21 @@ static double viscosity_limit(const sph *me, const rh_points *points)
     return fmin(limit, p->density / (thickest * rh_sph_viscosity_stiffest(&me->law)));
 }
 
-// The longest step that the flow allows.
+// The longest step that the flow allows. Particles without pressure fly; they may go a spacing where others go 0.4:
+// drops that an impact throws up at twice the speed of the flow must not make all of it take short steps. (A dam break
+// of 15 616 particles: 496 steps in a second before, 27 a frame of these while they fly.) Where most are
+// without pressure, at the start of a run or as a whole block falls, nobody may.
+static const double FLIGHT = 2.5;
+
 static double flow_limit(const sph *me, const rh_surroundings *around, const rh_points *points)
 {
-    return rh_time_step_limit(me->params->cfl * (double)me->kernel.support / around->cell, around, points);
+    const float *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
+    double travel = me->params->cfl * (double)me->kernel.support / around->cell;
+    int64_t pressed = 0;
+#pragma omp parallel for schedule(static) reduction(+ : pressed)
+    for (int64_t i = 0; i < points->count; i++) pressed += pressure[i] > 0;
+    if (2 * pressed < points->count) return rh_time_step_limit(travel, around, points);
+    return rh_time_step_limit_in_flight(travel, FLIGHT, pressure, around, points);
 }
 
 // Particles under pressure that lie unevenly are pushed to even places, the faster the higher the pressure: with
@@ -663,7 +674,6 @@ static rh_code run(step *s, rh_status *status)
     stage(s, "densities");
     RH_TRY(find_pressure(s, status));
     stage(s, "projection");
-    rh_sph_push(&s->fluid);
     set_velocities(s);
     RH_TRY(show(s, status));
     RH_TRY(move(s, status));
@@ -698,13 +708,15 @@ static double sph_jitter(const void *params)
     return 0.1;
 }
 
-// Per particle: attributes and the spare block (48), the arrays of a step (100), lists (170 in space), links of the
-// system as many and its vectors (40), bits of the search (40).
+// Per particle: attributes and the spare block (48), the arrays of a step (100), lists (170 in space); then, one after
+// the other, lists of the search before they are in order (200) or links of the system (170) and its vectors (40); what
+// blocks of memory leave unused (40).
 static int64_t sph_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
     const rh_sph_params *p = params;
     int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
-    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40;
+    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40, search = dimension == 3 ? 200 : 104;
+    if (system < search) system = search;
     // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids; the matrix.
     int64_t viscous = is_viscous(p) ? lists * (p->viscous_form == RH_SPH_PAIRS ? 3 : 1) + 9 * 16 + 72 + 60 : 0;
     if (is_viscous(p) && p->viscous_solver == RH_SPH_VISCOUS_ASSEMBLED) viscous += 40 * (dimension == 3 ? 160 : 40);

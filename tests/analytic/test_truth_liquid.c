@@ -7,6 +7,7 @@
 // centre of mass of a column of depth d is at d / 2, which is what a collapsed film is not. Still water stays still
 // where it runs out on a beach. With RHEO_LONG=1 in the environment more cells and longer.
 #include <stdlib.h>
+#include <string.h>
 #include "lab.h"
 
 static const double G = 9.81;
@@ -52,7 +53,7 @@ static void spread(int dimension, double cell, double depth, double speed, const
                   100 * lab_progress(&l).volume_error);
     assert_true(c.drift < 1e-4 * fmax(1, speed));
     assert_true(most < 1.0005 * before);  // the truth is 1; odd depths are lifted by 0.05 % as they settle
-    assert_true(c.fastest < 1.2 * limit);
+    assert_true(c.fastest < (strstr(settings, "apic") ? 1.25 : 1.2) * limit);  // docs/limits.md
     assert_true(fabs(lab_progress(&l).volume_error) < 0.15);
     lab_close(&l);
 }
@@ -77,7 +78,7 @@ static void thin_water_wins_nothing(void **state)
     if (!at_length) return;
     spread(2, 1 / 160.0, 0.1, 0, "", 6);
     spread(2, 1 / 80.0, 0.1, 3, "", 6);
-    for (double depth = 3; depth < 5; depth += 0.2) {
+    for (double depth = 2.5; depth < 5; depth += 0.2) {
         spread(2, 1 / 30.0, depth / 30, 0, "", 6);
         spread(2, 1 / 30.0, depth / 30, 0, "transfer: apic", 6);
         spread(2, 1 / 30.0, depth / 30, 0, "transfer: apic, cfl: 0.5", 6);

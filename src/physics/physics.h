@@ -129,6 +129,7 @@ typedef struct rh_physics {
     const char *(*base)(const void *params);
     // Whether its surface is under tension, which does work (rh_step_view.jump). NULL: never.
     bool (*has_tension)(const void *params);
+    bool base_points_only;   // it reads the particles of its base and asks about no places (rh_base_ask)
     bool without_particles;  // bodies and emitters make none: the method lives on fields alone
     bool moves_solids;       // its solve moves dynamic solids with the material (physics/solid_coupling.h)
     bool pushes_late;        // impulses that it gives to solids act one step later

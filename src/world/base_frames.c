@@ -298,7 +298,7 @@ static void find_fastest(rh_base_run *run)
     for (int64_t i = 0; v && i < run->points.count; i++) run->fastest = rh_max_of(run->fastest, rh_v3_length(v[i]));
 }
 
-rh_code rh_base_frames_move(rh_base_frames *f, double time, rh_status *status)
+rh_code rh_base_frames_move_points(rh_base_frames *f, double time, rh_status *status)
 {
     rh_base_run *run = &f->run;
     double along = fmin(fmax((time - f->start) * f->fps, 0), (double)(f->last - f->first));
@@ -312,6 +312,14 @@ rh_code rh_base_frames_move(rh_base_frames *f, double time, rh_status *status)
     run->share = (float)share;
     run->time = time;
     find_fastest(run);
+    run->near.count = run->near.cells = run->near.rows = 0;  // of another time
+    return RH_OK;
+}
+
+rh_code rh_base_frames_move(rh_base_frames *f, double time, rh_status *status)
+{
+    rh_base_run *run = &f->run;
+    RH_TRY(rh_base_frames_move_points(f, time, status));
     rh_arena_reset(&f->arena);
     const rh_neighbours_input input = {.dimension = run->dimension,
                                        .positions = rh_points_data(&run->points, "P", RH_POINT_VEC3F),

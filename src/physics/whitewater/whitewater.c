@@ -23,6 +23,7 @@
 #include "physics/whitewater/flow.h"
 
 enum { MOST_AT_ONCE = 64 };  // that one particle of the base makes at a tick
+enum { SORT_EVERY = 4 };     // steps
 
 typedef struct whitewater {
     const rh_whitewater_params *params;
@@ -92,28 +93,71 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
     return me->params->cfl * (double)base->reach / 1.5 / (double)base->fastest;
 }
 
+// --- where they are --------------------------------------------------------------------------------------------------
+// The cell of every particle, -1: none. Particles lie in the order of tiles (see `keep`), so most are in the tile of
+// the one before or beside it.
+static int64_t *locate(whitewater *me, const particles *p, int64_t count, rh_status *status)
+{
+    int64_t *cells = rh_arena_take(&me->arena, (size_t)(count + 1) * sizeof *cells, status);
+    if (!cells) return NULL;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        int32_t tile = -1;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
+            cells[i] = rh_foam_find(&me->flow, tile, p->x[i]);
+            if (cells[i] >= 0) tile = rh_foam_tile(&me->flow, cells[i]);
+        }
+    }
+    return cells;
+}
+
 // --- solids ----------------------------------------------------------------------------------------------------------
-// Cells of the base that no solid is near to: their particles need no test for collisions.
-static rh_code find_clear(whitewater *me, const rh_surroundings *around, rh_status *status)
+// How far solids are from a cell at least, so that particles that go less far need no test for collisions. A distance
+// changes by no more than the way: a block of cells is asked about at its middle, and its parts only where that is not
+// `enough`.
+typedef struct survey {
+    const rh_obstacles *obstacles;
+    const rh_tiles *tiles;
+    float *room;    // of the tile's cells
+    double enough;  // m
+    int32_t tile;
+} survey;
+
+static void find_room(const survey *s, int i, int j, int k, int side)
+{
+    const rh_tiles *t = s->tiles;
+    bool deep = t->dimension == 3;
+    float half = 0.5f * (float)(side - 1) * t->h;
+    int which, layers = deep ? side : 1;
+    rh_vec3 at = rh_v3_add(rh_cell_center(t, s->tile, i, j, k), rh_v3(half, half, deep ? half : 0));
+    double far = rh_obstacles_distance(s->obstacles, rh_d3_from(at), &which);
+    double room = which < 0 ? 1e30 : far - sqrt(t->dimension) * 0.5 * side * (double)t->h;
+    if (side > 1 && room < s->enough) {
+        for (int n = 0; n < 1 << t->dimension; n++)
+            find_room(s, i + (n & 1) * side / 2, j + (n >> 1 & 1) * side / 2, k + (n >> 2) * side / 2, side / 2);
+        return;
+    }
+    for (int n = 0; n < side * side * layers; n++)
+        s->room[i + n % side + 8 * (j + n / side % side) + 64 * (k + n / (side * side))] = (float)room;
+}
+
+static rh_code find_rooms(whitewater *me, const rh_surroundings *around, rh_status *status)
 {
     const rh_tiles *t = &me->flow.tiles;
-    me->flow.clear = rh_arena_take(&me->arena, (size_t)rh_tiles_values(t) + 1, status);
-    if (!me->flow.clear) return RH_MEMORY;
+    me->flow.room = rh_arena_take(&me->arena, (size_t)(rh_tiles_values(t) + 1) * sizeof *me->flow.room, status);
+    if (!me->flow.room) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < t->count; n++)
-        for (int c = 0; c < t->cells; c++) {
-            int which;
-            rh_vec3 at = rh_cell_center(t, n, c & 7, c >> 3 & 7, c >> 6);
-            double far = rh_obstacles_distance(around->obstacles_after, rh_d3_from(at), &which);
-            me->flow.clear[(int64_t)n * t->cells + c] = which < 0 || far > 1.8 * (double)t->h;
-        }
+    for (int32_t n = 0; n < t->count; n++) {
+        const survey s = {around->obstacles_after, t, me->flow.room + (int64_t)n * t->cells, 0.5 * (double)t->h, n};
+        find_room(&s, 0, 0, 0, RH_TILE);
+    }
     return RH_OK;
 }
 
 // --- foam that draws together ----------------------------------------------------------------------------------------
 // Towards where there is more foam, along the surface, the faster the more the numbers differ. Counts are whole
 // numbers, so the order in which threads add does not matter.
-static rh_code find_gather(whitewater *me, const particles *p, int64_t count, rh_status *status)
+static rh_code find_gather(whitewater *me, const particles *p, const int64_t *cells, int64_t count, rh_status *status)
 {
     const rh_tiles *t = &me->flow.tiles;
     size_t values = (size_t)rh_tiles_values(t) + 8;
@@ -122,15 +166,10 @@ static rh_code find_gather(whitewater *me, const particles *p, int64_t count, rh
     me->flow.gather = rh_arena_take(&me->arena, values * sizeof *me->flow.gather, status);
     if (!foam || !many || !me->flow.gather) return RH_MEMORY;
 #pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < rh_blocks(count); b++) {
-        rh_foam_place at = {-1, 0};
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
-            if (p->kind[i] != RH_CLASS_FOAM) continue;
-            at = rh_foam_find_from(&me->flow, at, p->x[i]);
-            if (at.tile < 0) continue;
+    for (int64_t i = 0; i < count; i++) {
+        if (p->kind[i] != RH_CLASS_FOAM || cells[i] < 0) continue;
 #pragma omp atomic
-            foam[(int64_t)at.tile * t->cells + at.cell]++;
-        }
+        foam[cells[i]]++;
     }
     for (size_t i = 0; i < values; i++) many[i] = (float)foam[i];
 #pragma omp parallel for schedule(dynamic, 4)
@@ -165,7 +204,7 @@ static bool is_kept(const rh_whitewater_params *p, int32_t kind)
 // Constants of the laws of motion for the step.
 typedef struct laws {
     rh_flight_decay spray, bubble;
-    rh_vec3 gravity, wind;
+    rh_vec3 gravity, rise, wind;
     float dt;
     rh_flight_wall wall;
 } laws;
@@ -179,29 +218,33 @@ static void drift(const rh_flight_decay *d, rh_vec3 a, rh_vec3 other, rh_vec3 *x
     *v = rh_v3_add(other, rh_v3_add(rh_v3_scale(u, (float)d->rest), rh_v3_scale(a, (float)d->way)));
 }
 
-// `last`: where the particle before was. Particles that were made together lie together for a while, so most are in the
-// tile of the one before.
-static void move_one(const whitewater *me, const rh_surroundings *around, const laws *l, const particles *p, int64_t i,
-                     rh_foam_place *last)
+// Can no wall be within `gap` of where a particle has gone from a cell?
+static bool is_clear(const whitewater *me, int64_t cell, rh_vec3 from, rh_vec3 to, float gap)
 {
-    rh_foam_cell flow = rh_foam_sample(&me->flow, p->x[i], last);
-    rh_foam_place at = *last;
-    int64_t cell = (int64_t)at.tile * me->flow.tiles.cells + at.cell;
+    if (cell < 0) return false;
+    rh_vec3 way = rh_v3_sub(to, from);
+    float room = me->flow.room[cell] - gap;
+    if (room > 0 && rh_v3_dot(way, way) < room * room) return true;
+    int64_t now = rh_foam_find(&me->flow, rh_foam_tile(&me->flow, cell), to);
+    return now >= 0 && me->flow.room[now] > gap;
+}
+
+static void move_one(const whitewater *me, const rh_surroundings *around, const laws *l, const particles *p, int64_t i,
+                     int64_t cell)
+{
+    rh_foam_cell flow = rh_foam_sample(&me->flow, cell, p->x[i]);
     rh_foam_class kind = class_of(me->params, flow.share);
+    rh_vec3 before = p->x[i];
     p->kind[i] = (int32_t)kind;
     p->age[i] += l->dt;
     if (kind == RH_CLASS_SPRAY) drift(&l->spray, l->gravity, l->wind, &p->x[i], &p->v[i], l->dt);
-    else if (kind == RH_CLASS_BUBBLE) {
-        rh_vec3 rise = rh_v3_scale(l->gravity, -(float)me->params->buoyancy);
-        drift(&l->bubble, rise, flow.v, &p->x[i], &p->v[i], l->dt);
-    } else {
+    else if (kind == RH_CLASS_BUBBLE) drift(&l->bubble, l->rise, flow.v, &p->x[i], &p->v[i], l->dt);
+    else {
         p->v[i] = me->flow.gather ? rh_v3_add(flow.v, me->flow.gather[cell]) : flow.v;
         p->x[i] = rh_v3_add(p->x[i], rh_v3_scale(p->v[i], l->dt));
         p->life[i] -= l->dt;
     }
-    if (!around->obstacles_after->count) return;
-    rh_foam_place now = rh_foam_find_from(&me->flow, at, p->x[i]);
-    if (now.tile < 0 || !me->flow.clear[(int64_t)now.tile * me->flow.tiles.cells + now.cell])
+    if (around->obstacles_after->count && !is_clear(me, cell, before, p->x[i], (float)l->wall.gap))
         rh_flight_collide(&l->wall, around, &p->x[i], &p->v[i]);
 }
 
@@ -210,24 +253,24 @@ static void set_groups(const particles *p, int64_t i)
     for (int k = 0; k < RH_CLASSES; k++) p->groups[k][i] = p->kind[i] == k;
 }
 
-static void move_all(const whitewater *me, const rh_surroundings *around, double dt, rh_points *points)
+static void move_all(const whitewater *me, const rh_surroundings *around, double dt, const int64_t *cells,
+                     rh_points *points)
 {
     const rh_whitewater_params *params = me->params;
     const particles p = particles_of(points);
     const laws l = {.spray = rh_flight_decay_of(params->spray_drag, dt),
                     .bubble = rh_flight_decay_of(params->bubble_drag, dt),
                     .gravity = rh_v3_from(around->gravity),
+                    .rise = rh_v3_scale(rh_v3_from(around->gravity), -(float)params->buoyancy),
                     .wind = rh_v3_from(params->wind),
                     .dt = (float)dt,
                     .wall = {params->min_radius, params->restitution}};
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t b = 0; b < rh_blocks(points->count); b++) {
-        rh_foam_place last = {-1, 0};
+    for (int64_t b = 0; b < rh_blocks(points->count); b++)
         for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, points->count); i++) {
-            move_one(me, around, &l, &p, i, &last);
+            move_one(me, around, &l, &p, i, cells[i]);
             set_groups(&p, i);
         }
-    }
 }
 
 // --- what is made ----------------------------------------------------------------------------------------------------
@@ -259,7 +302,7 @@ typedef struct maker {
 } maker;
 
 // Somewhere in a disc as wide as the particle of the base, along the way that it went since the last tick.
-static void make_one(const maker *m, uint32_t i, int64_t tick, int64_t k, const particles *p, int64_t to)
+static void make_one(const maker *m, int32_t tile, uint32_t i, int64_t tick, int64_t k, const particles *p, int64_t to)
 {
     const rh_whitewater_params *params = m->me->params;
     const rh_surroundings *around = m->around;
@@ -284,8 +327,8 @@ static void make_one(const maker *m, uint32_t i, int64_t tick, int64_t k, const 
     p->r[to] = (float)(params->min_radius * pow(params->max_radius / params->min_radius, (double)size));
     p->life[to] = (float)(params->min_life + (params->max_life - params->min_life) * (double)size);
     p->age[to] = 0;
-    rh_foam_place at = {-1, 0};
-    p->kind[to] = (int32_t)class_of(params, rh_foam_sample(&m->me->flow, p->x[to], &at).share);
+    int64_t cell = rh_foam_find(&m->me->flow, tile, p->x[to]);
+    p->kind[to] = (int32_t)class_of(params, rh_foam_sample(&m->me->flow, cell, p->x[to]).share);
     set_groups(p, to);
     p->id[to] = around->first_id + (around->next_id ? *around->next_id : m->before) + to - m->before;
 }
@@ -314,7 +357,7 @@ static rh_code emit(whitewater *me, const rh_surroundings *around, const rh_base
                     for (int64_t tick = now.first; tick < now.end; tick++) {
                         int64_t made = made_at(me, around, rate, id[i], tick);
                         for (int64_t k = 0; k < made && fill && to < points->count; k++)
-                            make_one(&all, i, tick, k, &p, to++);
+                            make_one(&all, n, i, tick, k, &p, to++);
                         if (!fill) to += made;
                     }
             }
@@ -334,20 +377,39 @@ static rh_code emit(whitewater *me, const rh_surroundings *around, const rh_base
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------
-static rh_code keep(whitewater *me, rh_points *points, rh_status *status)
+// Puts particles into the order of the tiles that they were in at the start of the step, new ones last: what moves on
+// between two sorts is found beside.
+static rh_code order_by_tile(whitewater *me, const int64_t *cells, int64_t moved, int64_t count, uint32_t *order,
+                             rh_status *status)
+{
+    const rh_tiles *t = &me->flow.tiles;
+    int64_t *starts = rh_arena_take_zero(&me->arena, (size_t)(t->count + 3) * sizeof *starts, status);
+    if (!starts) return RH_MEMORY;
+    for (int64_t i = 0; i < moved; i++) starts[(cells[i] < 0 ? t->count : rh_foam_tile(&me->flow, cells[i])) + 1]++;
+    for (int32_t n = 0; n <= t->count; n++) starts[n + 1] += starts[n];
+    for (int64_t i = 0; i < moved; i++)
+        order[starts[cells[i] < 0 ? t->count : rh_foam_tile(&me->flow, cells[i])]++] = (uint32_t)i;
+    for (int64_t i = moved; i < count; i++) order[i] = (uint32_t)i;
+    return RH_OK;
+}
+
+static rh_code keep(whitewater *me, const rh_surroundings *around, const int64_t *cells, int64_t moved,
+                    rh_points *points, rh_status *status)
 {
     uint32_t *order = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *order, status);
     if (!order) return RH_MEMORY;
     const particles p = particles_of(points);
     int64_t kept = 0;
     float oldest = (float)me->params->max_age;
-    bool keeps[RH_CLASSES];
+    bool keeps[RH_CLASSES], sorts = around->step % SORT_EVERY == 0;
+    if (sorts) RH_TRY(order_by_tile(me, cells, moved, points->count, order, status));
     for (int k = 0; k < RH_CLASSES; k++) keeps[k] = is_kept(me->params, k);
-    for (int64_t i = 0; i < points->count; i++) {  // without branches, as who goes cannot be foretold
-        order[kept] = (uint32_t)i;
+    for (int64_t n = 0; n < points->count; n++) {  // without branches, as who goes cannot be foretold
+        uint32_t i = sorts ? order[n] : (uint32_t)n;
+        order[kept] = i;
         kept += (p.life[i] > 0) & (p.age[i] <= oldest) & keeps[p.kind[i]];
     }
-    return kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
+    return (sorts && kept) || kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
 }
 
 static rh_code step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
@@ -362,14 +424,16 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     RH_TRY(rh_foam_flow_build(&me->flow, me->params, base, &me->arena, status));
     rh_step_stage(report, &clock, "flow");
     const particles p = particles_of(points);
-    if (around->obstacles_after->count) RH_TRY(find_clear(me, around, status));
-    if (me->params->gather > 0) RH_TRY(find_gather(me, &p, points->count, status));
+    int64_t moved = points->count, *cells = locate(me, &p, moved, status);
+    if (!cells) return RH_MEMORY;
+    if (around->obstacles_after->count) RH_TRY(find_rooms(me, around, status));
+    if (me->params->gather > 0) RH_TRY(find_gather(me, &p, cells, moved, status));
     rh_step_stage(report, &clock, "gather");
-    move_all(me, around, dt, points);
+    move_all(me, around, dt, cells, points);
     rh_step_stage(report, &clock, "move");
     RH_TRY(emit(me, around, base, dt, points, status));
     rh_step_stage(report, &clock, "emit");
-    RH_TRY(keep(me, points, status));
+    RH_TRY(keep(me, around, cells, moved, points, status));
     rh_step_stage(report, &clock, "sort");
     report->tiles = me->flow.tiles.count;
     report->cells = rh_tiles_values(&me->flow.tiles);
@@ -405,4 +469,5 @@ const rh_physics rh_whitewater = {.name = "whitewater",
                                   .own_radius = own_radius,
                                   .most_made = most_made,
                                   .predict_bytes = predict_bytes,
-                                  .base = base_name};
+                                  .base = base_name,
+                                  .base_points_only = true};

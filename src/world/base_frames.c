@@ -293,9 +293,11 @@ static rh_code load_pair(rh_base_frames *f, int64_t frame, bool both, rh_status 
 
 static void find_fastest(rh_base_run *run)
 {
-    const rh_vec3 *v = rh_points_data(&run->points, "v", RH_POINT_VEC3F);
+    const rh_attribute *a = rh_points_find(&run->points, "v");  // frames without particles have none
+    const rh_vec3 *v = a && a->type == RH_POINT_VEC3F ? a->data : NULL;
     run->fastest = 0;
-    for (int64_t i = 0; v && i < run->points.count; i++) run->fastest = rh_max_of(run->fastest, rh_v3_length(v[i]));
+    for (int64_t i = 0; v && i < (a->uniform ? run->points.count > 0 : run->points.count); i++)
+        run->fastest = rh_max_of(run->fastest, rh_v3_length(v[i]));
 }
 
 rh_code rh_base_frames_move_points(rh_base_frames *f, double time, rh_status *status)

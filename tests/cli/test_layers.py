@@ -41,6 +41,14 @@ from: {water: base}
 physics: {whitewater: {over: water, amount: 20, speed_from: 0.1, speed_to: 1, trapped_air_from: 0.01, trapped_air_to: 0.3}}
 solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}]
 """
+MIST = """rheo: 1
+cell: 0.1
+dimension: 2
+frames: {last: 8}
+checkpoint: {frames: 2, minutes: 0.0005}
+from: {white: white}
+physics: {mist: {over: white, wind: [0.5, 0, 0]}}
+"""
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "4000"}
 
 
@@ -131,6 +139,21 @@ def mistakes_are_said(work, scene):
     rheo("run", scene, "--out", work / "changed", "--resume", "--changed", "--quiet")
 
 
+def mist_floats_over_it(work):
+    """Mist of the whitewater's spray: the same bytes whatever threads and kills; a name that is not there is told."""
+    scene = work / "mist.yaml"
+    scene.write_text(MIST)
+    rheo("run", scene, "--out", work / "mist", "--threads", 1, "--quiet")
+    whole = digest(work / "mist")
+    kill_once(scene, work / "mist_killed", 0.15)
+    rheo("run", scene, "--out", work / "mist_killed", "--resume", "--threads", 3, "--quiet")
+    assert digest(work / "mist_killed") == whole, "mist that was killed gives other bytes"
+    text = rheo("info", work / "mist" / "fields" / "fields.0008.vdb")
+    assert "mist: float, fog volume" in text and "air: vec3s" in text, text
+    text = rheo("check", scene, "--set", "physics.mist.over=whit", code=2)
+    assert "did you mean 'white'" in text, text
+
+
 def particles_of(folder, frame):
     words = rheo("info", folder / "points" / f"points.{frame:04}.vdb").replace(",", " ").split()
     return int(words[words.index("points") - 1])
@@ -203,6 +226,7 @@ def main():
         the_flow_carries(work)
         others_open_it(work)
         whitewater_rides_on_it(work)
+        mist_floats_over_it(work)
         materials_are_named(work)
         mistakes_are_said(work, scene)
     print("layers and fields are as they should be")

@@ -49,6 +49,28 @@ checkpoint: {frames: 2, minutes: 0.0005}
 from: {white: white}
 physics: {mist: {over: white, wind: [0.5, 0, 0]}}
 """
+POOL = """rheo: 1
+cell: 0.05
+dimension: 2
+frames: {last: 7}
+physics: {liquid: {}}
+bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.3, 1]}}}]
+solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}]
+"""
+RAIN = """rheo: 1
+cell: 0.02
+dimension: 2
+frames: {last: 7}
+physics: {ballistic: {particles_per_axis: 1}}
+bodies: [{velocity: [0.3, -1.5, 0], shape: {box: {min: [0.2, 0.45, -1], max: [0.8, 0.55, 1]}}}]
+"""
+ENTRIES = """rheo: 1
+cell: 0.05
+dimension: 2
+frames: {last: 7}
+from: {water: pool, rain: rain}
+physics: {whitewater: {over: water, drops: rain, amount: 0, entry: 3}}
+"""
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "4000"}
 
 
@@ -154,6 +176,22 @@ def mist_floats_over_it(work):
     assert "did you mean 'white'" in text, text
 
 
+def drops_leave_bubbles(work):
+    """Each drop that falls into a pool leaves three, whatever the steps (a few enter twice, as the surface moves); slow ones leave none."""
+    for name, text in (("pool", POOL), ("rain", RAIN)):
+        (work / f"{name}.yaml").write_text(text)
+        rheo("run", work / f"{name}.yaml", "--out", work / name, "--quiet")
+    (work / "entries.yaml").write_text(ENTRIES)
+    drops = particles_of(work / "rain", 7)
+    for step, speed in ((1, 0.5), (0.007, 0.5), (1, 9)):
+        folder = work / f"entries_{step}_{speed}"
+        rheo("run", work / "entries.yaml", "--out", folder, "--set", f"max_step={step}", "--set", f"physics.whitewater.entry_speed={speed}", "--quiet")
+        found = particles_of(folder, 7)
+        assert found == 0 if speed == 9 else abs(found / (3 * drops) - 1) < 0.1, (step, speed, found, drops)
+    text = rheo("check", work / "entries.yaml", "--set", "physics.whitewater.drops=rein", code=2)
+    assert "did you mean 'rain'" in text, text
+
+
 def particles_of(folder, frame):
     words = rheo("info", folder / "points" / f"points.{frame:04}.vdb").replace(",", " ").split()
     return int(words[words.index("points") - 1])
@@ -227,6 +265,7 @@ def main():
         others_open_it(work)
         whitewater_rides_on_it(work)
         mist_floats_over_it(work)
+        drops_leave_bubbles(work)
         materials_are_named(work)
         mistakes_are_said(work, scene)
     print("layers and fields are as they should be")

@@ -50,16 +50,17 @@ static int64_t drawn(const rh_foam_emission *e, float wanted, int64_t id, int64_
     return (int64_t)rh_min(n, MOST_AT_ONCE);
 }
 
-// Size, life and class of a new particle at its place, number `n` of those that are made in this call.
-static void finish(const rh_foam_emission *e, int32_t tile, float size, const rh_foam_particles *p, int64_t to,
-                   int64_t n)
+// Size, life and class of a new particle, number `n` of those that are made in this call. `place`: where it is, or
+// would have been, at the middle of the step, which is the time that the flow is of.
+static void finish(const rh_foam_emission *e, int32_t tile, rh_vec3 place, float size, const rh_foam_particles *p,
+                   int64_t to, int64_t n)
 {
     const rh_whitewater_params *params = e->params;
     p->r[to] = (float)(params->min_radius * pow(params->max_radius / params->min_radius, (double)size));
     p->life[to] = (float)(params->min_life + (params->max_life - params->min_life) * (double)size);
     p->age[to] = 0;
-    int64_t cell = rh_foam_find(e->flow, tile, p->x[to]);
-    p->kind[to] = (int32_t)rh_foam_class_of(params, rh_foam_sample(e->flow, cell, p->x[to]).share);
+    int64_t cell = rh_foam_find(e->flow, tile, place);
+    p->kind[to] = (int32_t)rh_foam_class_of(params, rh_foam_sample(e->flow, cell, place).share);
     rh_foam_set_groups(p, to);
     p->id[to] = e->around->first_id + (e->around->next_id ? *e->around->next_id : to - n) + n;
 }
@@ -86,7 +87,8 @@ static void make_one(const rh_foam_emission *e, int32_t tile, uint32_t i, int64_
     double late = 0.5 * e->dt - e->params->interval * (double)u[2];
     p->x[to] = rh_v3_from(rh_d3_add(rh_d3_from(x), rh_d3_add(beside, rh_d3_scale(rh_d3_from(v), late))));
     p->v[to] = rh_v3_add(v, rh_v3_from(rh_d3_scale(beside, rh_d3_length(rh_d3_from(v)) / (double)(4 * base->radius))));
-    finish(e, tile, u[3] * u[3], p, to, n);  // most are small
+    rh_vec3 place = rh_v3_sub(p->x[to], rh_v3_scale(v, 0.5f * (float)e->dt));
+    finish(e, tile, place, u[3] * u[3], p, to, n);  // most are small
 }
 
 // Turns the numbers that blocks make into where each begins, and makes room for all, at most max_particles.
@@ -183,7 +185,7 @@ static void leave_one(const rh_foam_emission *e, rh_vec3 x, rh_vec3 v, int64_t i
     rh_vec3 beside = rh_v3(wide * (2 * u[0] - 1), 0, e->base->dimension == 3 ? wide * (2 * u[1] - 1) : 0);
     p->x[to] = rh_v3_add(rh_v3_add(x, rh_v3_scale(v, deep)), beside);
     p->v[to] = rh_v3_scale(v, 1.0f / 3);
-    finish(e, -1, u[3] * u[3], p, to, n);
+    finish(e, -1, p->x[to], u[3] * u[3], p, to, n);
 }
 
 rh_code rh_foam_enter(const rh_foam_emission *e, rh_points *points, rh_status *status)

@@ -73,9 +73,16 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
 }
 
 // --- where they are --------------------------------------------------------------------------------------------------
-// The cell of every particle, -1: none. Particles lie in the order of tiles (see `keep`), so most are in the tile of
-// the one before or beside it.
-static int64_t *locate(whitewater *me, const rh_foam_particles *p, int64_t count, rh_status *status)
+// Where a particle is at the middle of the step, which is the time that the flow is of, by the velocity that it has.
+// (Asked where they are at the start, long steps had a quarter less foam and ten times the spray of short ones.)
+static rh_vec3 middle_of(const rh_foam_particles *p, int64_t i, float dt)
+{
+    return rh_v3_add(p->x[i], rh_v3_scale(p->v[i], 0.5f * dt));
+}
+
+// The cell of every particle at the middle of the step, -1: none. Particles lie in the order of tiles (see `keep`), so
+// most are in the tile of the one before or beside it.
+static int64_t *locate(whitewater *me, const rh_foam_particles *p, int64_t count, double dt, rh_status *status)
 {
     int64_t *cells = rh_arena_take(&me->arena, (size_t)(count + 1) * sizeof *cells, status);
     if (!cells) return NULL;
@@ -83,7 +90,7 @@ static int64_t *locate(whitewater *me, const rh_foam_particles *p, int64_t count
     for (int64_t b = 0; b < rh_blocks(count); b++) {
         int32_t tile = -1;
         for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
-            cells[i] = rh_foam_find(&me->flow, tile, p->x[i]);
+            cells[i] = rh_foam_find(&me->flow, tile, middle_of(p, i, (float)dt));
             if (cells[i] >= 0) tile = rh_foam_tile(&me->flow, cells[i]);
         }
     }
@@ -191,7 +198,7 @@ static void drift(const rh_flight_decay *d, rh_vec3 a, rh_vec3 other, rh_vec3 *x
     *v = rh_v3_add(other, rh_v3_add(rh_v3_scale(u, (float)d->rest), rh_v3_scale(a, (float)d->way)));
 }
 
-// Can no wall be within `gap` of where a particle has gone from a cell?
+// Can no wall be within `gap` of where a particle has gone from a place in a cell?
 static bool is_clear(const whitewater *me, int64_t cell, rh_vec3 from, rh_vec3 to, float gap)
 {
     if (cell < 0) return false;
@@ -205,9 +212,9 @@ static bool is_clear(const whitewater *me, int64_t cell, rh_vec3 from, rh_vec3 t
 static void move_one(const whitewater *me, const rh_surroundings *around, const laws *l, const rh_foam_particles *p,
                      int64_t i, int64_t cell)
 {
-    rh_foam_cell flow = rh_foam_sample(&me->flow, cell, p->x[i]);
+    rh_vec3 middle = middle_of(p, i, l->dt);
+    rh_foam_cell flow = rh_foam_sample(&me->flow, cell, middle);
     rh_foam_class kind = rh_foam_class_of(me->params, flow.share);
-    rh_vec3 before = p->x[i];
     p->kind[i] = (int32_t)kind;
     p->age[i] += l->dt;
     if (kind == RH_CLASS_SPRAY) drift(&l->spray, l->gravity, l->wind, &p->x[i], &p->v[i], l->dt);
@@ -217,7 +224,7 @@ static void move_one(const whitewater *me, const rh_surroundings *around, const 
         p->x[i] = rh_v3_add(p->x[i], rh_v3_scale(p->v[i], l->dt));
         p->life[i] -= l->dt;
     }
-    if (around->obstacles_after->count && !is_clear(me, cell, before, p->x[i], (float)l->wall.gap))
+    if (around->obstacles_after->count && !is_clear(me, cell, middle, p->x[i], (float)l->wall.gap))
         rh_flight_collide(&l->wall, around, &p->x[i], &p->v[i]);
 }
 
@@ -289,7 +296,7 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     RH_TRY(rh_foam_flow_build(&me->flow, me->params, base, &me->arena, status));
     rh_step_stage(report, &clock, "flow");
     const rh_foam_particles p = rh_foam_particles_of(points);
-    int64_t moved = points->count, *cells = locate(me, &p, moved, status);
+    int64_t moved = points->count, *cells = locate(me, &p, moved, dt, status);
     if (!cells) return RH_MEMORY;
     if (around->obstacles_after->count) RH_TRY(find_rooms(me, around, status));
     if (me->params->gather > 0) RH_TRY(find_gather(me, &p, cells, moved, status));

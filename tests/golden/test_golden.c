@@ -333,7 +333,7 @@ static const golden scenes[] = {
      0},
     // Mist over the same frames, taken for spray, in wind.
     {"mist",
-     "rheo: 1\ncell: 0.08\nframes: {last: 5}\nfrom: {water: BASE}\n"
+     "rheo: 1\ncell: 0.08\nframes: {last: 5}\nmax_step: 0.022\nfrom: {water: BASE}\n"
      "physics: {mist: {over: water, rate: 0.001, drag: 0.01, wind: [0.4, 0, 0.1], life: 1}}\n",
      0},
     // Steps of their own, and steps together: spray leaves the splash where the method says.

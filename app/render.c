@@ -864,7 +864,8 @@ static int render(const app_arguments *arguments)
 static const app_option options[] = {
     {"frames", APP_RANGE, AT(frames), "LIST", "frames to draw, such as 5, 1-48 or 1,10,20-30; without it all"},
     {"size", APP_SIZE, AT(size), "WxH", "pixels; without it 1280x720"},
-    {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface, or drop by drop where particles are drops"},
+    {"what", APP_TEXT, AT(what), "WHAT",
+     "surface, points or both; without it the surface, or drop by drop where particles are drops"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "draws this material of a run with several alone"},
     {"layer", APP_TEXTS, AT(layers), "RUN",

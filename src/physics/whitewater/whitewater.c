@@ -335,8 +335,8 @@ static double most_made(const void *params) { return (double)((const rh_whitewat
 static int64_t predict_bytes(const void *params, int dimension, int64_t count, int64_t tiles)
 {
     (void)params;
-    int64_t each = (int64_t)(3 * sizeof(rh_vec3) + sizeof(int64_t) + 4 * sizeof(float) + RH_CLASSES);
-    return count * each + tiles * (dimension == 3 ? 512 : 64) * 72;
+    int64_t each = (int64_t)(3 * sizeof(rh_vec3) + sizeof(int64_t) + 4 * sizeof(float) + RH_CLASSES + 12);
+    return count * each + tiles * (dimension == 3 ? 512 : 64) * 136;
 }
 
 const rh_physics rh_whitewater = {.name = "whitewater",

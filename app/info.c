@@ -92,14 +92,18 @@ static rh_code print_info(const char *path, const char *material, rh_status *sta
 static int info(const app_arguments *arguments)
 {
     rh_status status = {0};
-    rh_code code = arguments->hash ? print_hash(arguments->operand, arguments->material, &status)
-                                   : print_info(arguments->operand, arguments->material, &status);
+    const char *path = arguments->operand, *material = arguments->material;
+    rh_code code = arguments->hash        ? print_hash(path, material, &status)
+                   : arguments->histogram ? app_info_histogram(path, material, arguments->histogram, &status)
+                                          : print_info(path, material, &status);
     int written = app_finish_output();
     return code == RH_OK ? written : app_report(&status);
 }
 
 static const app_option options[] = {
     {"hash", APP_FLAG, offsetof(app_arguments, hash), NULL, "print only a hash of all particles of a .vdb or .h5 file"},
+    {"histogram", APP_TEXT, offsetof(app_arguments, histogram), "NAME",
+     "how an attribute of a points file (.vdb) is spread: radius, say, with shares of volume; of vectors their length"},
     {"material", APP_TEXT, offsetof(app_arguments, material), "NAME",
      "what concerns this material of a run; with --hash of a file: of it alone, without it the first of a .vdb"},
 };

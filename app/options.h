@@ -37,6 +37,7 @@ typedef struct app_arguments {
     app_size size;                                                   // 0 x 0 = not given
     const char *camera, *what, *attribute, *range, *palette, *look;  // of render
     const char *material;                                            // of all that look at runs and files
+    const char *histogram;                                           // of info
     int64_t samples, depth, bands;
     bool film, quick;
     const char *file, *group, *create_missing, *iterate, *levels, *tiles;  // of ax

@@ -16,6 +16,7 @@
 #include "io/ply.h"
 #include "io/png.h"
 #include "io/vdb_sets.h"
+#include "physics/physics.h"
 #include "scene/scene.h"
 #include "view/camera.h"
 #include "view/colors.h"
@@ -66,6 +67,7 @@ typedef struct frame_data {
     rh_points vertices;  // what those of the surface carry, when something paints it
     bool has_points, has_surface, z_up;
     bool layer;              // of another run
+    bool drops;              // each particle is a drop of its own: drawn as such, without a surface
     bool will_have_surface;  // can be made of the points
     double time;
 } frame_data;
@@ -210,9 +212,23 @@ static rh_code obtain_points(const job *j, frame_data *data, rh_status *status)
     return RH_OK;
 }
 
+// Drops with radii of their own are drawn one by one, unless the scene has a way to surface them or `rheo surface` has
+// been: a surface of ten million single drops would need cells as small as they are.
+static bool are_drops(const job *j, const frame_data *data)
+{
+    char path[RH_PATH_MAX];
+    const rh_physics *physics = rh_physics_methods[rh_scene_material(&j->scene, data->material)->physics.kind];
+    if (j->what != AS_THERE || j->quick || !physics->own_radius) return false;
+    if (rh_scene_surface(&j->scene, data->material)->mode != RH_SURFACING_ELLIPSOID) return false;
+    char stem[80];
+    snprintf(stem, sizeof stem, "surface%s%.60s", data->set ? "." : "", data->set ? data->set : "");
+    return app_frame_path(path, j->surfaces, stem, data->number, ".ply", NULL) == RH_OK && !rh_file_exists(path);
+}
+
 static rh_code read_parts(const job *j, bool probe, frame_data *data, rh_status *status)
 {
-    if (!j->quick && j->what != POINTS) RH_TRY(obtain_surface(j, probe, data, status));
+    data->drops = are_drops(j, data);
+    if (!j->quick && j->what != POINTS && !data->drops) RH_TRY(obtain_surface(j, probe, data, status));
     if (j->what == SURFACE && !data->has_surface && !data->will_have_surface)
         return rh_fail(status, RH_USER,
                        "--what surface: found neither a mesh of frame %" PRId64 " in %s nor its points", data->number,
@@ -762,9 +778,9 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
                                            .surface = one->has_surface ? &one->surface : NULL,
                                            .vertices = one->has_surface && paints(j) ? &one->vertices : NULL,
                                            .z_up = one->z_up,
-                                           .foam = one->layer,
+                                           .foam = one->layer || one->drops,
                                            .liquid = one->look,
-                                           .title = one->has_points && !one->layer ? title : NULL};
+                                           .title = one->has_points && !one->layer && !one->drops ? title : NULL};
         if (count > 0) frames[count - 1].next = &frames[count];
     }
     RH_TRY(rh_picture_draw(j->picture, frames, j->deep, status));
@@ -848,7 +864,8 @@ static int render(const app_arguments *arguments)
 static const app_option options[] = {
     {"frames", APP_RANGE, AT(frames), "LIST", "frames to draw, such as 5, 1-48 or 1,10,20-30; without it all"},
     {"size", APP_SIZE, AT(size), "WxH", "pixels; without it 1280x720"},
-    {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
+    {"what", APP_TEXT, AT(what), "WHAT",
+     "surface, points or both; without it the surface, or drop by drop where particles are drops"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "draws this material of a run with several alone"},
     {"layer", APP_TEXTS, AT(layers), "RUN",

@@ -127,8 +127,10 @@ typedef struct rh_physics {
     rh_code (*load)(void *self, const rh_store *from, rh_status *status);
     // Name of the run in `from:` that the parameters refer to; NULL: none. The function may be NULL.
     const char *(*base)(const void *params);
+    const char *(*other_base)(const void *params);  // a second one
     // Whether its surface is under tension, which does work (rh_step_view.jump). NULL: never.
     bool (*has_tension)(const void *params);
+    bool base_points_only;   // it reads the particles of its base and asks about no places (rh_base_ask)
     bool without_particles;  // bodies and emitters make none: the method lives on fields alone
     bool moves_solids;       // its solve moves dynamic solids with the material (physics/solid_coupling.h)
     bool pushes_late;        // impulses that it gives to solids act one step later

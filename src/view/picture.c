@@ -427,6 +427,6 @@ rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb,
     rh_encode_srgb16(p->linear, (size_t)o.width * (size_t)o.height, p->scene->look.light.exposure, rgb);
     rh_canvas canvas = {o.width, o.height, NULL, rgb};
     if (f->title) rh_caption_title(&canvas, f->title);
-    if (f->points) legend(p, &canvas);
+    if (f->points && !f->foam) legend(p, &canvas);
     return RH_OK;
 }

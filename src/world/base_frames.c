@@ -293,12 +293,14 @@ static rh_code load_pair(rh_base_frames *f, int64_t frame, bool both, rh_status 
 
 static void find_fastest(rh_base_run *run)
 {
-    const rh_vec3 *v = rh_points_data(&run->points, "v", RH_POINT_VEC3F);
+    const rh_attribute *a = rh_points_find(&run->points, "v");  // frames without particles have none
+    const rh_vec3 *v = a && a->type == RH_POINT_VEC3F ? a->data : NULL;
     run->fastest = 0;
-    for (int64_t i = 0; v && i < run->points.count; i++) run->fastest = rh_max_of(run->fastest, rh_v3_length(v[i]));
+    for (int64_t i = 0; v && i < (a->uniform ? run->points.count > 0 : run->points.count); i++)
+        run->fastest = rh_max_of(run->fastest, rh_v3_length(v[i]));
 }
 
-rh_code rh_base_frames_move(rh_base_frames *f, double time, rh_status *status)
+rh_code rh_base_frames_move_points(rh_base_frames *f, double time, rh_status *status)
 {
     rh_base_run *run = &f->run;
     double along = fmin(fmax((time - f->start) * f->fps, 0), (double)(f->last - f->first));
@@ -312,6 +314,14 @@ rh_code rh_base_frames_move(rh_base_frames *f, double time, rh_status *status)
     run->share = (float)share;
     run->time = time;
     find_fastest(run);
+    run->near.count = run->near.cells = run->near.rows = 0;  // of another time
+    return RH_OK;
+}
+
+rh_code rh_base_frames_move(rh_base_frames *f, double time, rh_status *status)
+{
+    rh_base_run *run = &f->run;
+    RH_TRY(rh_base_frames_move_points(f, time, status));
     rh_arena_reset(&f->arena);
     const rh_neighbours_input input = {.dimension = run->dimension,
                                        .positions = rh_points_data(&run->points, "P", RH_POINT_VEC3F),

@@ -20,6 +20,9 @@ void rh_base_frames_free(rh_base_frames *frames);  // NULL is fine
 // As the base is at `time` (s). RH_USER when a frame is missing or damaged, naming its file, or is not the one that was
 // read before.
 rh_code rh_base_frames_move(rh_base_frames *frames, double time, rh_status *status);
+// The same without the search for neighbours: particles and their fastest are there, questions about places cannot be
+// asked.
+rh_code rh_base_frames_move_points(rh_base_frames *frames, double time, rh_status *status);
 const rh_base_run *rh_base_frames_run(const rh_base_frames *frames);  // at that time
 
 // Which frames were read and their checksums, for checkpoints. Getting looks at those files again: RH_USER, naming the

@@ -6,10 +6,9 @@
 #include "world/marks.h"
 
 #include <math.h>
-#include "base/context.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "points/neighbours.h"
+#include "points/near_parts.h"
 
 static const char LABEL[] = "world.marks";
 
@@ -66,43 +65,45 @@ void rh_marks_step(const rh_marks *marks, double dt, rh_points *points)
 }
 
 // --- neighbours ------------------------------------------------------------------------------------------------------
-// *counts is the caller's (rh_free).
-static rh_code count_neighbours(const rh_points *points, int dimension, double within, int32_t **counts,
-                                rh_status *status)
+// Around the points of a cell; a point itself is among those that are found.
+static void count_cell(const rh_near_window *window, int64_t cell, float within, int32_t *counts)
 {
-    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F);
+    const rh_neighbours *n = window->n;
+    rh_f8 square = rh_f8_all(within * within), way[3];
+    for (int64_t i = n->cell_first[cell]; i < n->cell_first[cell + 1]; i++) {
+        rh_vec3 place = rh_v3(n->x[i], n->y[i], n->z[i]);
+        int32_t found = 0;
+        for (int r = 0; r < window->count; r++)
+            for (int64_t p = window->runs[r].begin; p < window->runs[r].end; p += 8) {
+                int bits = rh_near_bits(rh_near_eight(n, p, place, way) <= square, p, window->runs[r].end);
+                found += __builtin_popcount((unsigned)bits);
+            }
+        counts[n->index[i]] = found - 1;
+    }
+}
+
+// *counts is the arena's.
+static rh_code count_neighbours(const rh_points *points, int dimension, double within, rh_sink_scratch *scratch,
+                                int32_t **counts, rh_status *status)
+{
     const rh_neighbours_input input = {.dimension = dimension,
-                                       .positions = p,
+                                       .positions = rh_points_data(points, "P", RH_POINT_VEC3F),
                                        .count = points->count,
                                        .cell = rh_neighbours_cell(within),
                                        .leave_out = true};
-    rh_neighbours near = {0};
-    rh_arena arena;
-    rh_context *context = rh_context_current();
-    bool failed = false;
-    rh_neighbour_list *found = rh_alloc_zero((size_t)rh_threads() * sizeof *found, LABEL, status);
-    *counts = rh_alloc((size_t)(points->count + 1) * sizeof **counts, LABEL, status);
-    rh_arena_init(&arena, LABEL);
-    rh_code code = found && *counts ? rh_neighbours_build(&near, &input, &arena, status) : RH_MEMORY;
-    if (code == RH_OK) {
-#pragma omp parallel for schedule(dynamic, 1024) reduction(|| : failed)
-        for (int64_t i = 0; i < points->count; i++) {
-            rh_context_scope before = rh_context_enter(context);  // lists may need memory
-            rh_neighbour_list *list = &found[rh_thread()];
-            failed = failed || rh_neighbours_within(&near, p[i], (float)within, list, NULL) != RH_OK;
-            (*counts)[i] = list->count > 0 ? (int32_t)(list->count - 1) : 0;
-            rh_context_leave(before);
+    const rh_neighbours *n = &scratch->near;
+    *counts = rh_arena_take_zero(&scratch->arena, (size_t)(points->count + 1) * sizeof **counts, status);
+    if (!*counts) return RH_MEMORY;
+    RH_TRY(rh_neighbours_build(&scratch->near, &input, &scratch->arena, status));
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t row = 0; row < n->rows; row++) {
+        rh_near_window window = {.n = n, .reach = 1, .cell = -1};
+        for (int64_t c = n->row_first[row]; c < n->row_first[row + 1]; c++) {
+            rh_near_window_to(&window, c);
+            count_cell(&window, c, (float)within, *counts);
         }
-        if (failed) code = rh_fail(status, RH_MEMORY, "no memory to count neighbours");
     }
-    for (int n = 0; found && n < rh_threads(); n++) rh_neighbour_list_free(&found[n]);
-    rh_free(found);
-    rh_neighbours_free(&near);
-    rh_arena_free(&arena);
-    if (code == RH_OK) return RH_OK;
-    rh_free(*counts);
-    *counts = NULL;
-    return code;
+    return RH_OK;
 }
 
 // --- masks -----------------------------------------------------------------------------------------------------------
@@ -116,17 +117,22 @@ static rh_code fill_mask(const rh_scene *scene, const rh_mask_params *m, rh_poin
     float *out = rh_points_data(points, m->name, RH_POINT_F32), *age, *way;
     const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     int32_t *near = NULL;
+    rh_sink_scratch scratch = {0};
+    rh_code code = RH_OK;
+    rh_arena_init(&scratch.arena, LABEL);
     age = is_given(m->age) ? rh_points_data(points, "age", RH_POINT_F32) : NULL;
     way = is_given(m->travelled) ? rh_points_data(points, "travelled", RH_POINT_F32) : NULL;
     if (is_given(m->neighbours))
-        RH_TRY(count_neighbours(points, (int)scene->dimension, m->within > 0 ? m->within : scene->cell, &near, status));
+        code = count_neighbours(points, (int)scene->dimension, m->within > 0 ? m->within : scene->cell, &scratch, &near,
+                                status);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < points->count; i++)
+    for (int64_t i = 0; i < (code == RH_OK ? points->count : 0); i++)
         out[i] = ramp(m->speed, (double)rh_v3_length(v[i])) * ramp(m->height, (double)p[i].y) *
                  (age ? ramp(m->age, (double)age[i]) : 1) * (way ? ramp(m->travelled, (double)way[i]) : 1) *
                  (near ? ramp(m->neighbours, near[i]) : 1);
-    rh_free(near);
-    return RH_OK;
+    rh_neighbours_free(&scratch.near);
+    rh_arena_free(&scratch.arena);
+    return code;
 }
 
 rh_code rh_marks_frame(const rh_marks *marks, const rh_scene *scene, int material, rh_points *points, rh_status *status)
@@ -139,18 +145,17 @@ rh_code rh_marks_frame(const rh_marks *marks, const rh_scene *scene, int materia
 
 // --- sinks -----------------------------------------------------------------------------------------------------------
 static rh_code ask_neighbours(const rh_sink_when *when, int dimension, double cell, const rh_points *points,
-                              uint8_t *gone, rh_status *status)
+                              rh_sink_scratch *scratch, uint8_t *gone, rh_status *status)
 {
     int32_t *near;
-    RH_TRY(count_neighbours(points, dimension, when->within > 0 ? when->within : cell, &near, status));
+    RH_TRY(count_neighbours(points, dimension, when->within > 0 ? when->within : cell, scratch, &near, status));
     for (int64_t i = 0; i < points->count; i++)
         gone[i] = gone[i] && (when->fewer == 0 || near[i] < when->fewer) && (when->more == 0 || near[i] > when->more);
-    rh_free(near);
     return RH_OK;
 }
 
-rh_code rh_sink_ask(const rh_sink_when *when, int dimension, double cell, const rh_points *points, uint8_t *gone,
-                    rh_status *status)
+rh_code rh_sink_ask(const rh_sink_when *when, int dimension, double cell, const rh_points *points,
+                    rh_sink_scratch *scratch, uint8_t *gone, rh_status *status)
 {
     const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     const float *age = when->older > 0 ? rh_points_data(points, "age", RH_POINT_F32) : NULL,
@@ -168,5 +173,5 @@ rh_code rh_sink_ask(const rh_sink_when *when, int dimension, double cell, const 
         any = any || gone[i];
     }
     if (!any || (when->fewer == 0 && when->more == 0)) return RH_OK;
-    return ask_neighbours(when, dimension, cell, points, gone, status);
+    return ask_neighbours(when, dimension, cell, points, scratch, gone, status);
 }

@@ -5,6 +5,7 @@
 // the length of their way since then (`travelled`, m), kept only where a sink or a mask asks; the masks of a scene
 // (`masks`), attributes of frames; and who a sink with conditions (`when`) removes.
 #pragma once
+#include "points/neighbours.h"
 #include "points/points.h"
 #include "scene/scene.h"
 
@@ -19,6 +20,12 @@ void rh_marks_step(const rh_marks *marks, double dt, rh_points *points);
 rh_code rh_marks_frame(const rh_marks *marks, const rh_scene *scene, int material, rh_points *points,
                        rh_status *status);
 
+// Memory that sinks use again from step to step.
+typedef struct rh_sink_scratch {
+    rh_arena arena;
+    rh_neighbours near;
+} rh_sink_scratch;
+
 // Takes those back out of `gone` (a byte each) that a condition is not true of.
-rh_code rh_sink_ask(const rh_sink_when *when, int dimension, double cell, const rh_points *points, uint8_t *gone,
-                    rh_status *status);
+rh_code rh_sink_ask(const rh_sink_when *when, int dimension, double cell, const rh_points *points,
+                    rh_sink_scratch *scratch, uint8_t *gone, rh_status *status);

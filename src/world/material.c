@@ -311,9 +311,12 @@ static rh_code place_solids(rh_material *m, double step, rh_status *status)
     return dt > 0 && !m->physics->moves_solids && !m->dynamics->shared ? push_solids(m, status) : RH_OK;
 }
 
-static rh_code move_bases(const rh_material_moment *now, double time, rh_status *status)
+// `asked`: the method will ask about places.
+static rh_code move_bases(const rh_material_moment *now, double time, bool asked, rh_status *status)
 {
-    for (int i = 0; i < now->base_count; i++) RH_TRY(rh_base_frames_move(now->bases[i], time, status));
+    for (int i = 0; i < now->base_count; i++)
+        RH_TRY(asked ? rh_base_frames_move(now->bases[i], time, status)
+                     : rh_base_frames_move_points(now->bases[i], time, status));
     return RH_OK;
 }
 
@@ -326,7 +329,7 @@ static rh_code look_around(rh_material *m, const rh_material_moment *now, double
     m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
     m->around.bases = now->base_runs;
     m->around.base_count = now->base_count;
-    RH_TRY(move_bases(now, m->time, status));
+    RH_TRY(move_bases(now, m->time, false, status));
     return place_solids(m, 0, status);
 }
 
@@ -457,7 +460,7 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
         // seen by the next one.
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
-        RH_TRY(move_bases(now, m->time + 0.5 * *step, status));
+        RH_TRY(move_bases(now, m->time + 0.5 * *step, !m->physics->base_points_only, status));
         if (m->probes) rh_probes_begin(m->probes);
         if (m->has_work) rh_wall_impulses_begin(&m->walls);
         RH_TRY(place_solids(m, *step, status));

@@ -31,6 +31,7 @@ rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int mater
                           .jitter = jitter,
                           .dimension = (int)scene->dimension,
                           .seed = (uint64_t)scene->seed};
+    rh_arena_init(&seeder->sinks.arena, "world.drain");
     seeder->emitted_until = rh_alloc((size_t)(scene->emitters.count + 1) * sizeof(double), "world.seeder", status);
     if (!seeder->emitted_until) return RH_MEMORY;
     for (int i = 0; i < scene->emitters.count; i++) seeder->emitted_until[i] = -1;
@@ -50,6 +51,8 @@ void rh_seeder_free(rh_seeder *seeder)
     rh_free(seeder->emitter_flows);
     rh_free(seeder->emitted_until);
     rh_free(seeder->filled);
+    rh_neighbours_free(&seeder->sinks.near);
+    rh_arena_free(&seeder->sinks.arena);
     seeder->filled = NULL;
     seeder->emitter_flows = NULL;
     seeder->emitted_until = NULL;
@@ -527,8 +530,7 @@ static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v, double weight)
 }
 
 // Bytes of those that a sink takes are set.
-static rh_code pick(const rh_seeder *seeder, int n, double time, const rh_points *points, uint8_t *gone,
-                    rh_status *status)
+static rh_code pick(rh_seeder *seeder, int n, double time, const rh_points *points, uint8_t *gone, rh_status *status)
 {
     const rh_scene *scene = seeder->geometry->scene;
     const rh_sink_params *sink = (const rh_sink_params *)scene->sinks.items + n;
@@ -539,7 +541,8 @@ static rh_code pick(const rh_seeder *seeder, int n, double time, const rh_points
     for (int64_t i = 0; i < points->count; i++)
         gone[i] = !sink->shape.value || (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) <
                                          0) != sink->inside_out;
-    return sink->when ? rh_sink_ask(sink->when, seeder->dimension, scene->cell, points, gone, status) : RH_OK;
+    if (!sink->when) return RH_OK;
+    return rh_sink_ask(sink->when, seeder->dimension, scene->cell, points, &seeder->sinks, gone, status);
 }
 
 static rh_code take_away(rh_seeder *seeder, const uint8_t *gone, rh_points *points, rh_status *status)
@@ -547,16 +550,14 @@ static rh_code take_away(rh_seeder *seeder, const uint8_t *gone, rh_points *poin
     int64_t kept = 0;
     const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     const rh_weights weights = rh_weights_of(points, seeder->unit_radius);
-    uint32_t *order = rh_alloc((size_t)points->count * sizeof *order, "world.drain", status);
+    uint32_t *order = rh_arena_take(&seeder->sinks.arena, (size_t)points->count * sizeof *order, status);
     if (!order) return RH_MEMORY;
     for (int64_t i = 0; i < points->count; i++) {
         if (!gone[i]) order[kept++] = (uint32_t)i;
         else note_gone(seeder, p[i], v[i], rh_weight(&weights, i));
     }
     seeder->removed += points->count - kept;
-    rh_code code = kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
-    rh_free(order);
-    return code;
+    return kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
 }
 
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
@@ -565,11 +566,11 @@ rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *s
     const rh_sink_params *sinks = seeder->geometry->scene->sinks.items;
     for (int n = 0; n < seeder->geometry->scene->sinks.count && points->count; n++) {
         if (!takes(seeder, &sinks[n]) || !active(sinks[n].start, sinks[n].stop, time)) continue;
-        uint8_t *gone = rh_alloc((size_t)points->count, "world.drain", status);
-        rh_code code = gone ? pick(seeder, n, time, points, gone, status) : RH_MEMORY;
-        if (code == RH_OK) code = take_away(seeder, gone, points, status);
-        rh_free(gone);
-        RH_TRY(code);
+        rh_arena_reset(&seeder->sinks.arena);
+        uint8_t *gone = rh_arena_take(&seeder->sinks.arena, (size_t)points->count, status);
+        if (!gone) return RH_MEMORY;
+        RH_TRY(pick(seeder, n, time, points, gone, status));
+        RH_TRY(take_away(seeder, gone, points, status));
     }
     return RH_OK;
 }

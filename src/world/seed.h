@@ -16,6 +16,7 @@
 #include "world/balance.h"
 #include "world/geometry.h"
 #include "world/emitter_flow.h"
+#include "world/marks.h"
 
 typedef struct rh_seeded {
     double volume;  // m^3 (m^2 in two dimensions) asked for: of the shape, without solids and earlier bodies
@@ -41,6 +42,7 @@ typedef struct rh_seeder {
     rh_seeded *filled;               // per body, once rh_seed_bodies has filled it (owned)
     rh_balance balance;              // what particles brought and took with them
     double lag;                      // s that velocities are behind places: half of the last step
+    rh_sink_scratch sinks;           // (owned)
 } rh_seeder;
 
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int material, int particles_per_axis,

@@ -97,16 +97,23 @@ static rh_code open_bases(rh_world *w, rh_status *status)
     return RH_OK;
 }
 
-static rh_code check_base(const rh_world *w, const rh_material *m, rh_status *status)
+static rh_code check_base_name(const rh_world *w, const rh_material *m, const char *wanted, rh_status *status)
 {
     enum { MOST = 32 };
-    const char *names[MOST] = {NULL}, *wanted = m->physics->base ? m->physics->base(m->params) : NULL;
+    const char *names[MOST] = {NULL};
     int count = w->base_count < MOST ? w->base_count : MOST;
     if (!wanted || rh_base_find(w->base_runs, w->base_count, wanted)) return RH_OK;
     for (int i = 0; i < count; i++) names[i] = w->base_runs[i]->name;
     const char *near = rh_nearest_name(wanted, names, count);
     return rh_fail(status, RH_USER, "%s: %s asks for the run '%s', which is not in 'from'%s%s%s", w->scene->file,
                    m->physics->name, wanted, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+static rh_code check_base(const rh_world *w, const rh_material *m, rh_status *status)
+{
+    const rh_physics *p = m->physics;
+    RH_TRY(check_base_name(w, m, p->base ? p->base(m->params) : NULL, status));
+    return check_base_name(w, m, p->other_base ? p->other_base(m->params) : NULL, status);
 }
 
 // What pushes solids a step late throws light ones about. (Material of the ball around each counted as part of it, so

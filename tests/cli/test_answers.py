@@ -92,7 +92,7 @@ class Messages(Case):
         self.assertIn("is a sheet, which has no inside, and inside_out", err)
 
     def test_key_of_another_method(self):
-        for method, key, words in (("liquid", "friction_angle", None), ("sand", "surface_tension", None), ("liquid", "elasticity", "none of liquid, splash, sand, sand_incompressible, ballistic, dye, sph, droplets, whitewater or elastoplastic has it"), ("splash", "viscosity", "it is one of liquid, sph or elastoplastic")):
+        for method, key, words in (("liquid", "friction_angle", None), ("sand", "surface_tension", None), ("liquid", "elasticity", "none of liquid, splash, sand, sand_incompressible, ballistic, dye, sph, droplets, whitewater, elastoplastic or mist has it"), ("splash", "viscosity", "it is one of liquid, sph or elastoplastic")):
             (self.folder / "s.yaml").write_text(f"rheo: 1\ncell: 0.1\nphysics: {{{method}: {{{key}: 1}}}}\n{BODY}")
             err = self.rheo("check", "s.yaml", code=2)[1]
             self.assertIn(f"unknown key '{key}'", err)

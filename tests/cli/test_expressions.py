@@ -16,7 +16,7 @@ from harness import Case, scene  # noqa: E402
 
 # What each scene of the tutorial adds to its points, and a coarser cell to be quick.
 TUTORIAL = {"colour_by_speed": (0.06, ["heat", "Cd"]), "delete_outside": (0.06, []), "curl_noise": (0.08, []),
-            "sleeping": (0.06, ["rest", "asleep"]), "splash_mask": (0.08, [])}
+            "sleeping": (0.06, ["rest", "asleep"]), "splash_mask": (0.08, []), "ocean": (0.2, [])}
 
 
 class Expressions(Case):

@@ -331,6 +331,11 @@ static const golden scenes[] = {
      "sinks:\n - {when: {group: spray, travelled: 0.5}}\n - {when: {group: foam, more: 60, within: 0.02}}\n"
      "masks: [{name: new, age_from: 0.1, age_to: 0, speed_from: 0, speed_to: 2}]\n",
      0},
+    // Mist over the same frames, taken for spray, in wind.
+    {"mist",
+     "rheo: 1\ncell: 0.08\nframes: {last: 5}\nmax_step: 0.022\nfrom: {water: BASE}\n"
+     "physics: {mist: {over: water, rate: 0.001, drag: 0.01, wind: [0.4, 0, 0.1], life: 1}}\n",
+     0},
     // Steps of their own, and steps together: spray leaves the splash where the method says.
     {"materials",
      "rheo: 1\ncell: 0.05\ndimension: 2\nframes: {last: 10}\n"

@@ -15,7 +15,7 @@ import tempfile
 TIMEOUT = 300  # s
 
 
-LAYERS = {"whitewater"}  # methods that cannot be without a base run: tests/cli/test_layers.py kills them
+LAYERS = {"whitewater", "mist"}  # methods that cannot be without a base run: tests/cli/test_layers.py kills them
 
 
 def scenes(source, rheo, only=None):

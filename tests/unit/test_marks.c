@@ -54,6 +54,23 @@ static void sinks_count_neighbours(void **state)
     assert_in_range(without_inner, 80, 127);
 }
 
+// Once its memory has grown, a sink that counts neighbours in every step allocates nothing.
+static void sinks_allocate_nothing(void **state)
+{
+    (void)state;
+    rh_scene scene;
+    rh_status status = {0};
+    rh_world *world = world_make(&scene, FREE BLOCKS "sinks: [{when: {fewer: 1, within: 0.15}}]\n");
+    for (int n = 0; n < 4; n++) assert_int_equal(rh_world_step(world, 0.001, NULL, &status), RH_OK);
+    rh_memory_fail_after(0);
+    rh_code code = RH_OK;
+    for (int n = 0; n < 3 && code == RH_OK; n++) code = rh_world_step(world, 0.001, NULL, &status);
+    rh_memory_fail_after(-1);
+    if (code != RH_OK) print_message("%s\n", status.message);
+    assert_int_equal(code, RH_OK);
+    world_drop(world, &scene);
+}
+
 #ifndef RHEO_NO_LANG
 static void sinks_ask_for_groups(void **state)
 {
@@ -133,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sinks_ask_for_speed_age_and_way),
                                        cmocka_unit_test(sinks_count_neighbours),
+                                       cmocka_unit_test(sinks_allocate_nothing),
 #ifndef RHEO_NO_LANG
                                        cmocka_unit_test(sinks_ask_for_groups),
 #endif

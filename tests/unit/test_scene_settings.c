@@ -63,7 +63,7 @@ static void test_wrong_settings(void **state)
         {"physics.liquid", "--set physics.liquid: expected path=value"},
         {"physics=liquid",
          "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash, sand, "
-         "sand_incompressible, ballistic, dye, sph, droplets, whitewater or elastoplastic"},
+         "sand_incompressible, ballistic, dye, sph, droplets, whitewater, elastoplastic or mist"},
         {"frames=3", "frames: expected a mapping, found '3'"},
         {"frames..last=3", "expected a name at '.last=3'"},
         {"frames[0]=3", "expected '.' or '=' after 'frames', found '['"},

@@ -3,13 +3,8 @@
 //
 // A step, in order:
 //  1. tiles: those with dye and all their neighbours; the field is carried over to them
-//  2. advect: the flow at cell centres, given or that of a base run; back along the path (midpoint rule), and there a
-//     cubic through four cells along each axis, kept between 0 and 1. (Linear interpolation with MacCormack's
-//     correction and its limiter, Selle and others 2008, was tried first: the limiter takes a little of every peak in
-//     every step, a fifth of a Gaussian 2.5 cells wide over 30 cells of way.)
-//  3. diffuse: backward Euler by conjugate gradients. Its error is of first order in the step, but not in how far dye
-//     spreads: a step adds exactly 2 D dt to the variance, as the equation does. Crank-Nicolson is more accurate for
-//     smooth dye and overshoots at the edge of a body, where D dt / h^2 is large.
+//  2. advect: the flow at cell centres, given or that of a base run, and what it carries (physics/transport.h)
+//  3. diffuse
 //  4. emitters: 1 inside.
 // Outside of the tiles there is no dye. Solids are not seen.
 #include "physics/dye/dye.h"
@@ -23,9 +18,7 @@
 #include "grid/fields.h"
 #include "physics/base_run.h"
 #include "physics/step.h"
-#include "solve/krylov.h"
-
-enum { HALO = 7, BLOCK = 22 * 22 * 22 };  // cells around a tile that paths may start from
+#include "physics/transport.h"
 
 typedef struct dye {
     const rh_dye_params *params;
@@ -125,82 +118,7 @@ static double dye_max_step(void *self, const rh_surroundings *around, const rh_p
     return fastest > 0 ? me->params->cfl * around->cell / fastest : INFINITY;
 }
 
-// --- tiles -----------------------------------------------------------------------------------------------------------
-static rh_code choose_tiles(dye *me, rh_tiles *tiles, rh_status *status)
-{
-    const rh_fields *fields = me->fields;
-    const float *values = values_of(me), least = (float)me->params->least;
-    int64_t n = 0;
-    rh_tile *keys = rh_arena_take(&me->arena, (size_t)(27 * (int64_t)fields->count + 1) * sizeof *keys, status);
-    if (!keys) return RH_MEMORY;
-    for (int32_t t = 0; t < fields->count; t++) {
-        float most = 0;
-        for (int c = 0; c < fields->cells; c++) most = rh_max_of(most, fabsf(values[(int64_t)t * fields->cells + c]));
-        for (int k = 0; k < RH_NEAR && most > least; k++)
-            if (fields->dimension == 3 || k / 9 == 1)
-                keys[n++] = (rh_tile){fields->at[t].x + k % 3 - 1, fields->at[t].y + k / 3 % 3 - 1,
-                                      fields->at[t].z + k / 9 - 1};
-    }
-    RH_TRY(rh_tiles_from_keys(tiles, fields->dimension, fields->h, keys, n, &me->arena, status));
-    return rh_fields_carry(me->fields, tiles, status);
-}
-
-// --- advection -------------------------------------------------------------------------------------------------------
-// The cell before a place along each axis, and how far on it is; places are in cells from the tile's corner, values at
-// cell centres.
-typedef struct spot {
-    int cell[3];
-    float way[3];
-} spot;
-
-static spot spot_of(const rh_tiles *tiles, const double *place)
-{
-    spot s = {{0}, {0}};
-    for (int a = 0; a < tiles->dimension; a++) {
-        double g = fmin(fmax(place[a] - 0.5, 1 - HALO), RH_TILE + HALO - 2.001);
-        s.cell[a] = (int)floor(g);
-        s.way[a] = (float)(g - s.cell[a]);
-    }
-    return s;
-}
-
-static float sample_linear(const rh_tiles *tiles, const float *block, const spot *s)
-{
-    int side = rh_block_side(HALO);
-    const float *first = block + rh_block_index(tiles, HALO, s->cell[0], s->cell[1], s->cell[2]), *w = s->way;
-    float sum = 0;
-    for (int n = 0; n < 1 << tiles->dimension; n++)
-        sum += (n & 1 ? w[0] : 1 - w[0]) * (n & 2 ? w[1] : 1 - w[1]) * (n & 4 ? w[2] : 1 - w[2]) *
-               first[(n & 1) + side * (n >> 1 & 1) + side * side * (n >> 2)];
-    return sum;
-}
-
-// Lagrange's cubic through four cells along each axis.
-static void cubic_weights(float x, float *w)
-{
-    w[0] = -x * (x - 1) * (x - 2) / 6;
-    w[1] = (x + 1) * (x - 1) * (x - 2) / 2;
-    w[2] = -(x + 1) * x * (x - 2) / 2;
-    w[3] = (x + 1) * x * (x - 1) / 6;
-}
-
-static float sample_cubic(const rh_tiles *tiles, const float *block, const spot *s)
-{
-    int side = rh_block_side(HALO), deep = tiles->dimension == 3 ? 4 : 1;
-    float wx[4], wy[4], wz[4] = {1}, sum = 0;
-    cubic_weights(s->way[0], wx);
-    cubic_weights(s->way[1], wy);
-    if (deep > 1) cubic_weights(s->way[2], wz);
-    const float *first = block +
-                         rh_block_index(tiles, HALO, s->cell[0] - 1, s->cell[1] - 1, s->cell[2] - (deep > 1 ? 1 : 0));
-    for (int k = 0; k < deep; k++)
-        for (int j = 0; j < 4; j++) {
-            const float *row = first + side * j + side * side * k;
-            sum += wz[k] * wy[j] * (wx[0] * row[0] + wx[1] * row[1] + wx[2] * row[2] + wx[3] * row[3]);
-        }
-    return sum;
-}
-
+// --- a step ----------------------------------------------------------------------------------------------------------
 // The flow at cell centres (m/s).
 static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles *tiles, rh_faces *flow,
                          rh_status *status)
@@ -232,92 +150,6 @@ static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles 
     return failed ? rh_fail(status, RH_MEMORY, "no memory to ask for the flow of '%s'", name) : RH_OK;
 }
 
-typedef struct blocks {
-    float value[BLOCK], flow[3][BLOCK];
-} blocks;  // a tile and its surroundings
-
-// Where the material at x (cells from the tile's corner) was `dt` before: the midpoint rule.
-static spot trace_back(const rh_tiles *tiles, const blocks *b, const double *x, double dt)
-{
-    double place[3] = {x[0], x[1], x[2]}, scale = -dt * (double)tiles->inverse_h;
-    for (int half = 1; half >= 0; half--) {
-        spot at = spot_of(tiles, place);
-        for (int a = 0; a < tiles->dimension; a++)
-            place[a] = x[a] + (half ? 0.5 : 1) * scale * (double)sample_linear(tiles, b->flow[a], &at);
-    }
-    return spot_of(tiles, place);
-}
-
-static rh_code advect(dye *me, const rh_surroundings *around, const rh_tiles *tiles, double dt, rh_status *status)
-{
-    rh_faces flow;
-    RH_TRY(fill_flow(me, around, tiles, &flow, status));
-    float *old = values_of(me), *out = rh_field_new(tiles, &me->arena, status);
-    if (!out) return RH_MEMORY;
-#pragma omp parallel for schedule(dynamic, 2)
-    for (int32_t t = 0; t < tiles->count; t++) {
-        static _Thread_local blocks b;
-        rh_block_load(tiles, old, t, HALO, 0, b.value);
-        for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, flow.axis[a], t, HALO, 0, b.flow[a]);
-        for (int c = 0; c < tiles->cells; c++) {
-            const double x[3] = {(c & 7) + 0.5, (c >> 3 & 7) + 0.5, (c >> 6) + 0.5};
-            spot start = trace_back(tiles, &b, x, dt);
-            out[(int64_t)t * tiles->cells + c] = rh_clamp(sample_cubic(tiles, b.value, &start), 0, 1);
-        }
-    }
-    memcpy(old, out, (size_t)rh_tiles_values(tiles) * sizeof *old);
-    return RH_OK;
-}
-
-// --- diffusion -------------------------------------------------------------------------------------------------------
-typedef struct heat_operator {
-    const rh_tiles *tiles;
-    float share;  // D dt / h^2
-} heat_operator;
-
-// y = (1 - share Laplace) x.
-static void apply(void *user, const float *x, float *y)
-{
-    const heat_operator *o = user;
-    const rh_tiles *tiles = o->tiles;
-    int side = rh_block_side(1);
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) {
-        float block[10 * 10 * 10];
-        rh_block_load(tiles, x, t, 1, 0, block);
-        for (int c = 0; c < tiles->cells; c++) {
-            const float *at = block + rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6);
-            float sum = at[-1] + at[1] + at[-side] + at[side];
-            if (tiles->dimension == 3) sum += at[-side * side] + at[side * side];
-            y[(int64_t)t * tiles->cells + c] = at[0] + o->share * ((float)(2 * tiles->dimension) * at[0] - sum);
-        }
-    }
-}
-
-static rh_code diffuse(dye *me, const rh_tiles *tiles, double dt, rh_step_report *report, rh_status *status)
-{
-    heat_operator heat = {tiles, (float)(me->params->diffusivity * dt / (me->fields->h * me->fields->h))};
-    const rh_krylov system = {.a = {rh_tiles_values(tiles), apply, &heat}};
-    rh_krylov_report solved;
-    if (heat.share == 0) return RH_OK;
-    float *right = rh_field_new(tiles, &me->arena, status);
-    if (!right) return RH_MEMORY;
-    memcpy(right, values_of(me), (size_t)rh_tiles_values(tiles) * sizeof *right);
-    RH_TRY(rh_krylov_cg(&system, right, values_of(me), 1e-6, 1000, &me->arena, &solved, status));
-    report->iterations = solved.iterations;
-    report->residual = solved.residual;
-    return solved.converged ? RH_OK : rh_fail(status, RH_NUMERIC, "the diffusion of dye did not converge");
-}
-
-// A thousandth of what counts as none is none: what spreads without end would fill tiles and files with numbers that
-// nobody sees, and slow ones at that.
-static void forget_traces(dye *me, const rh_tiles *tiles)
-{
-    float *values = values_of(me), least = (float)(1e-3 * me->params->least);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < rh_tiles_values(tiles); i++) values[i] = values[i] < least ? 0 : values[i];
-}
-
 static rh_code dye_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
                         rh_status *status)
 {
@@ -327,15 +159,19 @@ static rh_code dye_step(void *self, const rh_surroundings *around, double dt, rh
     double clock = rh_seconds();
     rh_arena_reset(&me->arena);
     *report = (rh_step_report){0};
-    RH_TRY(choose_tiles(me, &tiles, status));
+    RH_TRY(rh_transport_tiles(me->fields, "dye", me->params->least, NULL, 0, &me->arena, &tiles, status));
     for (int i = 0; i < around->inflow_count; i++) RH_TRY(cover(me, around->inflows[i].bounds, &tiles, status));
     rh_step_stage(report, &clock, "tiles");
-    RH_TRY(advect(me, around, &tiles, dt, status));
+    rh_faces flow;
+    RH_TRY(fill_flow(me, around, &tiles, &flow, status));
+    const rh_transport_value value = {values_of(me), 0, 1};
+    RH_TRY(rh_transport_advect(&tiles, flow, dt, &value, 1, &me->arena, status));
     rh_step_stage(report, &clock, "advect");
-    RH_TRY(diffuse(me, &tiles, dt, report, status));
+    double share = me->params->diffusivity * dt / (me->fields->h * me->fields->h);
+    RH_TRY(rh_transport_diffuse(&tiles, share, values_of(me), &me->arena, report, status));
     for (int i = 0; i < around->inflow_count; i++)
         stain(me, &tiles, around->inflows[i].shape, &around->inflows[i].pose);
-    forget_traces(me, &tiles);
+    rh_transport_forget(&tiles, 1e-3 * me->params->least, values_of(me));
     rh_step_stage(report, &clock, "diffuse");
     report->tiles = tiles.count;
     report->cells = rh_tiles_values(&tiles);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
+#include "base/simd.h"
 #include "grid/transfer.h"
 
 enum { MARGIN = 2, SIDE = RH_TILE + 2, BLOCK = SIDE * SIDE * SIDE };
@@ -54,15 +55,21 @@ static rh_code spread_base(rh_foam_flow *flow, rh_arena *arena, spread *s, rh_st
     return RH_OK;
 }
 
+static rh_foam_cell *block_of(const rh_foam_flow *flow, rh_foam_cell *all, int32_t n)
+{
+    return all + (int64_t)n * rh_block_values(&flow->tiles, 1);
+}
+
 // The mean of both faces of a cell, by what there is of liquid at each.
 static void fill_cells(rh_foam_flow *flow, const spread *s, float full)
 {
     const rh_tiles *t = &flow->tiles;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < t->count; n++) {
-        float v[SIDE * SIDE * SIDE], w[SIDE * SIDE * SIDE];
-        rh_foam_cell *cells = flow->cells + (int64_t)n * t->cells;
-        for (int c = 0; c < t->cells; c++) cells[c] = (rh_foam_cell){.share = s->count[n][c] / full};
+        float v[BLOCK], w[BLOCK];
+        rh_foam_cell *cells = block_of(flow, flow->cells, n);
+        for (int c = 0; c < t->cells; c++)
+            cells[rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6)] = (rh_foam_cell){.share = s->count[n][c] / full};
         for (int a = 0; a < t->dimension; a++) {
             rh_block_load(t, s->velocity.axis[a], n, 1, 0, v);
             rh_block_load(t, s->weight.axis[a], n, 1, 0, w);
@@ -70,40 +77,55 @@ static void fill_cells(rh_foam_flow *flow, const spread *s, float full)
             for (int c = 0; c < t->cells; c++) {
                 int at = rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6);
                 float sum = w[at] + w[at + next];
-                (&cells[c].v.x)[a] = sum > 0 ? (w[at] * v[at] + w[at + next] * v[at + next]) / sum : 0;
+                (&cells[at].v.x)[a] = sum > 0 ? (w[at] * v[at] + w[at + next] * v[at + next]) / sum : 0;
             }
         }
+    }
+}
+
+// Cells around a tile are copied from their own tiles, so that whoever looks around within a block of 10 cells a side
+// asks for no neighbours.
+static void fill_borders(rh_foam_flow *flow)
+{
+    const rh_tiles *t = &flow->tiles;
+    int deep = t->dimension == 3, values = rh_block_values(t, 1);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < t->count; n++) {
+        rh_foam_cell *cells = block_of(flow, flow->cells, n), *moved = block_of(flow, flow->moved, n);
+        for (int k = -deep; k < (deep ? 9 : 1); k++)
+            for (int j = -1; j < 9; j++) {
+                bool inner = j >= 0 && j < 8 && (!deep || (k >= 0 && k < 8));
+                for (int i = -1; i < 9; i += inner && i == -1 ? 9 : 1) {
+                    int32_t from = t->near[n][(i >> 3) + 1 + 3 * ((j >> 3) + 1) + 9 * (deep ? (k >> 3) + 1 : 1)];
+                    int there = rh_block_index(t, 1, i & 7, j & 7, k & 7);
+                    cells[rh_block_index(t, 1, i, j, k)] = from < 0 ? (rh_foam_cell){0}
+                                                                    : block_of(flow, flow->cells, from)[there];
+                }
+            }
+        for (int c = 0; c < values; c++)
+            moved[c] = (rh_foam_cell){cells[c].share, rh_v3_scale(cells[c].v, cells[c].share)};
     }
 }
 
 // --- potentials ------------------------------------------------------------------------------------------------------
 // A tile and the cells around it.
 typedef struct block {
-    rh_foam_cell cell[BLOCK];
+    const rh_foam_cell *cell;
     rh_vec3 normal[BLOCK];
 } block;
 
-static const rh_foam_cell *cell_near(const rh_foam_flow *flow, int32_t n, int i, int j, int k, int64_t *index)
+static void load(rh_foam_flow *flow, int32_t n, block *b)
 {
     const rh_tiles *t = &flow->tiles;
-    int dx = (i >> 3) + 1, dy = (j >> 3) + 1, dz = t->dimension == 3 ? (k >> 3) + 1 : 1;
-    int32_t at = t->near[n][dx + 3 * dy + 9 * dz];
-    if (at < 0) return NULL;
-    *index = (int64_t)at * t->cells + (i & 7) + 8 * (j & 7) + (t->dimension == 3 ? 64 * (k & 7) : 0);
-    return &flow->cells[*index];
-}
-
-static void load(const rh_foam_flow *flow, int32_t n, block *b)
-{
-    int deep = flow->tiles.dimension == 3;
+    int deep = t->dimension == 3;
+    b->cell = block_of(flow, flow->cells, n);
     for (int k = -deep; k < (deep ? 9 : 1); k++)
         for (int j = -1; j < 9; j++)
             for (int i = -1; i < 9; i++) {
-                int64_t index = 0;
-                int at = rh_block_index(&flow->tiles, 1, i, j, k);
-                const rh_foam_cell *from = cell_near(flow, n, i, j, k, &index);
-                b->cell[at] = from ? *from : (rh_foam_cell){0};
-                b->normal[at] = from ? flow->normal[index] : rh_v3(0, 0, 0);
+                int32_t from = t->near[n][(i >> 3) + 1 + 3 * ((j >> 3) + 1) + 9 * (deep ? (k >> 3) + 1 : 1)];
+                int cell = (i & 7) + 8 * (j & 7) + (deep ? 64 * (k & 7) : 0);
+                b->normal[rh_block_index(t, 1, i, j, k)] = from < 0 ? rh_v3(0, 0, 0)
+                                                                    : flow->normal[(int64_t)from * t->cells + cell];
             }
 }
 
@@ -117,18 +139,13 @@ static rh_vec3 unit(rh_vec3 a)
 static void fill_normals(rh_foam_flow *flow)
 {
     const rh_tiles *t = &flow->tiles;
+    static const int next[3] = {1, SIDE, SIDE * SIDE};
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < t->count; n++)
         for (int c = 0; c < t->cells; c++) {
+            const rh_foam_cell *at = block_of(flow, flow->cells, n) + rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6);
             rh_vec3 slope = {0, 0, 0};
-            for (int a = 0; a < t->dimension; a++) {
-                int at[2][3] = {{c & 7, c >> 3 & 7, c >> 6}, {c & 7, c >> 3 & 7, c >> 6}};
-                at[0][a]--, at[1][a]++;
-                int64_t index;
-                const rh_foam_cell *low = cell_near(flow, n, at[0][0], at[0][1], at[0][2], &index),
-                                   *high = cell_near(flow, n, at[1][0], at[1][1], at[1][2], &index);
-                (&slope.x)[a] = (low ? low->share : 0) - (high ? high->share : 0);
-            }
+            for (int a = 0; a < t->dimension; a++) (&slope.x)[a] = at[-next[a]].share - at[next[a]].share;
             float steep = rh_v3_length(slope);
             flow->normal[(int64_t)n * t->cells + c] = steep > 0.25f ? rh_v3_scale(slope, 1 / steep) : rh_v3(0, 0, 0);
         }
@@ -167,15 +184,20 @@ static void add(const block *b, int at, int other, rh_vec3 way, float far, float
     }
 }
 
+static float energy_of(const rh_whitewater_params *p, const rh_foam_cell *here)
+{
+    rh_potential moves = {p->speed_low * p->speed_low, p->speed_high * p->speed_high, 1};
+    float speed = rh_v3_length(here->v);
+    return here->share > (float)p->thinnest ? ramp(&moves, speed * speed) : 0;
+}
+
 static float rate_of(const rh_whitewater_params *p, const rh_foam_flow *flow, const block *b, int at)
 {
     int deep = flow->tiles.dimension == 3;
     const rh_foam_cell *here = &b->cell[at];
-    float speed = rh_v3_length(here->v);
-    rh_potential moves = {p->speed_low * p->speed_low, p->speed_high * p->speed_high, 1};
-    float energy = ramp(&moves, speed * speed);
+    float energy = energy_of(p, here);
     around sum = {0};
-    if (!(energy > 0) || !(here->share > (float)p->thinnest)) return 0;
+    if (!(energy > 0)) return 0;
     for (int k = -deep; k <= deep; k++)
         for (int j = -1; j <= 1; j++)
             for (int i = -1; i <= 1; i++) {
@@ -192,16 +214,24 @@ static float rate_of(const rh_whitewater_params *p, const rh_foam_flow *flow, co
            ((float)p->trapped_air.rate * air + (float)p->wave_crest.rate * crest + (float)p->vorticity.rate * whirl);
 }
 
+static bool makes_any(const rh_whitewater_params *p, const rh_tiles *t, const rh_foam_cell *cells)
+{
+    for (int c = 0; c < t->cells; c++)
+        if (energy_of(p, &cells[rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6)]) > 0) return true;
+    return false;
+}
+
 static void fill_rates(rh_foam_flow *flow, const rh_whitewater_params *p)
 {
     const rh_tiles *t = &flow->tiles;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < t->count; n++) {
         static _Thread_local block b;
-        load(flow, n, &b);
+        float *rate = flow->rate + (int64_t)n * t->cells;
+        bool any = makes_any(p, t, block_of(flow, flow->cells, n));
+        if (any) load(flow, n, &b);
         for (int c = 0; c < t->cells; c++)
-            flow->rate[(int64_t)n * t->cells + c] = rate_of(p, flow, &b,
-                                                            rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6));
+            rate[c] = any ? rate_of(p, flow, &b, rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6)) : 0;
     }
 }
 
@@ -213,78 +243,59 @@ rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *param
           full = base->dimension == 3 ? (float)(h * h * h) / (4 * PI / 3 * r * r * r) : (float)(h * h) / (PI * r * r);
     spread s;
     flow->gather = NULL;
-    flow->clear = NULL;
+    flow->room = NULL;
     RH_TRY(copy_base(flow, base, status));
     RH_TRY(rh_tiles_build(&flow->tiles, base->dimension, h, rh_points_data(&flow->points, "P", RH_POINT_VEC3F),
                           flow->points.count, MARGIN, arena, status));
     RH_TRY(rh_tiles_sort(&flow->tiles, &flow->points, arena, status));
     size_t values = (size_t)rh_tiles_values(&flow->tiles) + 8;
-    flow->cells = rh_arena_take(arena, values * sizeof *flow->cells, status);
+    size_t padded = (size_t)flow->tiles.count * (size_t)rh_block_values(&flow->tiles, 1) + 8;
+    flow->cells = rh_arena_take(arena, padded * sizeof *flow->cells, status);
+    flow->moved = rh_arena_take(arena, padded * sizeof *flow->moved, status);
     flow->rate = rh_arena_take(arena, values * sizeof *flow->rate, status);
     flow->normal = rh_arena_take(arena, values * sizeof *flow->normal, status);
-    if (!flow->cells || !flow->rate || !flow->normal) return RH_MEMORY;
+    if (!flow->cells || !flow->moved || !flow->rate || !flow->normal) return RH_MEMORY;
     RH_TRY(spread_base(flow, arena, &s, status));
     fill_cells(flow, &s, full);
+    fill_borders(flow);
     fill_normals(flow);
     fill_rates(flow, params);
     return RH_OK;
 }
 
 // --- questions -------------------------------------------------------------------------------------------------------
-rh_foam_place rh_foam_find_from(const rh_foam_flow *flow, rh_foam_place other, rh_vec3 x)
+int64_t rh_foam_find(const rh_foam_flow *flow, int32_t other, rh_vec3 x)
 {
     const rh_tiles *t = &flow->tiles;
     int i = rh_floor(x.x * t->inverse_h), j = rh_floor(x.y * t->inverse_h),
-        k = t->dimension == 3 ? rh_floor(x.z * t->inverse_h) : 0, n = other.tile;
-    if (n < 0 || i >> 3 != t->at[n].x || j >> 3 != t->at[n].y || k >> 3 != t->at[n].z)
-        n = t->count ? rh_tiles_at(t, x) : -1;
-    return n < 0 ? (rh_foam_place){-1, 0} : (rh_foam_place){n, (i & 7) + 8 * (j & 7) + 64 * (k & 7)};
+        k = t->dimension == 3 ? rh_floor(x.z * t->inverse_h) : 0;
+    int32_t n = other;
+    if (n >= 0) {
+        unsigned dx = (unsigned)((i >> 3) - t->at[n].x + 1), dy = (unsigned)((j >> 3) - t->at[n].y + 1),
+                 dz = (unsigned)((k >> 3) - t->at[n].z + 1);
+        n = dx < 3 && dy < 3 && dz < 3 ? t->near[n][dx + 3 * dy + 9 * dz] : t->count ? rh_tiles_at(t, x) : -1;
+    } else n = t->count ? rh_tiles_at(t, x) : -1;
+    return n < 0 ? -1 : (int64_t)n * t->cells + (i & 7) + 8 * (j & 7) + 64 * (k & 7);
 }
 
-rh_foam_place rh_foam_find(const rh_foam_flow *flow, rh_vec3 x)
-{
-    return rh_foam_find_from(flow, (rh_foam_place){-1, 0}, x);
-}
-
-// The mean of the corners of a cell between middles, weighted by what there is of liquid. Corners of one tile, two
-// thirds of all, are read without asking who its neighbours are.
-static rh_foam_cell mean_of(const rh_foam_cell *const corners[8], const float w[3], int count)
-{
-    float x[2] = {1 - w[0], w[0]}, y[2] = {1 - w[1], w[1]}, z[2] = {count == 8 ? 1 - w[2] : 1, w[2]};
-    rh_foam_cell sum = {0};
-    for (int n = 0; n < count; n++) {
-        const rh_foam_cell *c = corners[n];
-        if (!c) continue;
-        float weight = x[n & 1] * y[n >> 1 & 1] * z[n >> 2] * c->share;
-        sum.share += weight;
-        sum.v = rh_v3_add(sum.v, rh_v3_scale(c->v, weight));
-    }
-    if (sum.share > 0) sum.v = rh_v3_scale(sum.v, 1 / sum.share);
-    return sum;
-}
-
-rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, rh_vec3 x, rh_foam_place *place)
+rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, int64_t cell, rh_vec3 x)
 {
     const rh_tiles *t = &flow->tiles;
-    int deep = t->dimension == 3, count = deep ? 8 : 4, low[3];
-    *place = rh_foam_find_from(flow, *place, x);
-    if (place->tile < 0) return (rh_foam_cell){0};
-    rh_tile at = t->at[place->tile];
-    float p[3] = {x.x * t->inverse_h - 0.5f, x.y * t->inverse_h - 0.5f, deep ? x.z * t->inverse_h - 0.5f : 0}, w[3];
-    for (int a = 0; a < 3; a++) {
-        int whole = rh_floor(p[a]);
-        w[a] = p[a] - (float)whole;
-        low[a] = whole - RH_TILE * (&at.x)[a];
+    bool deep = t->dimension == 3;
+    if (cell < 0) return (rh_foam_cell){0};
+    int32_t n = rh_foam_tile(flow, cell);
+    rh_tile at = t->at[n];
+    rh_f4 p = (rh_f4){x.x, x.y, x.z, 0} * t->inverse_h - 0.5f;
+    rh_i4 whole = rh_f4_floor(p);
+    rh_f4 w = p - __builtin_convertvector(whole, rh_f4);
+    rh_i4 low = whole - (rh_i4){at.x, at.y, at.z, 0} * RH_TILE;
+    const rh_foam_cell *first = flow->moved + (int64_t)n * rh_block_values(t, 1) +
+                                rh_block_index(t, 1, low[0], low[1], low[2]);
+    rh_f4 sum = {0};
+    for (int m = 0; m < (deep ? 8 : 4); m++) {
+        float weight = (m & 1 ? w[0] : 1 - w[0]) * (m & 2 ? w[1] : 1 - w[1]) * (!deep ? 1 : m & 4 ? w[2] : 1 - w[2]);
+        sum += weight * rh_f4_load(&first[(m & 1) + SIDE * (m >> 1 & 1) + SIDE * SIDE * (m >> 2)].share);
     }
-    const rh_foam_cell *corners[8];
-    bool within = low[0] >= 0 && low[0] < 7 && low[1] >= 0 && low[1] < 7 && (!deep || (low[2] >= 0 && low[2] < 7));
-    const rh_foam_cell *first = flow->cells + (int64_t)place->tile * t->cells;
-    if (within) first += low[0] + 8 * low[1] + (deep ? 64 * low[2] : 0);
-    for (int n = 0; n < count; n++) {
-        int64_t index;
-        corners[n] = within ? first + (n & 1) + 8 * (n >> 1 & 1) + 64 * (n >> 2)
-                            : cell_near(flow, place->tile, low[0] + (n & 1), low[1] + (n >> 1 & 1),
-                                        deep ? low[2] + (n >> 2) : 0, &index);
-    }
-    return mean_of(corners, w, count);
+    float scale = sum[0] > 0 ? 1 / sum[0] : 0;
+    return (rh_foam_cell){sum[0], rh_v3(sum[1] * scale, sum[2] * scale, sum[3] * scale)};
 }

@@ -18,25 +18,27 @@ typedef struct rh_foam_cell {
 typedef struct rh_foam_flow {
     rh_tiles tiles;
     rh_points points;     // of the base, sorted: P, v, id. Keeps its memory from step to step
-    rh_foam_cell *cells;  // [tiles.count * tiles.cells]
+    rh_foam_cell *cells;  // [tiles.count * rh_block_values(tiles, 1)]: each tile with the cells around it
+    rh_foam_cell *moved;  // the same with share times velocity for v: what is interpolated
     float *rate;          // 1/s: particles that one particle of the base in the cell makes
     rh_vec3 *normal;      // out of the liquid, of unit length; 0 where there is none
     rh_vec3 *gather;      // m/s: velocity at which foam draws together; NULL: it does not
-    uint8_t *clear;       // 1: no solid is near the cell
+    float *room;          // m: no solid is nearer than this to any place of the cell; NULL: there is none
 } rh_foam_flow;
 
-// `gather` and `clear` are left NULL.
+// `gather` and `room` are left NULL.
 rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *params, const rh_base_run *base,
                            rh_arena *arena, rh_status *status);
 
-// Where a place lies: its tile (-1: none) and the cell in it.
-typedef struct rh_foam_place {
-    int32_t tile;
-    int cell;
-} rh_foam_place;
-rh_foam_place rh_foam_find(const rh_foam_flow *flow, rh_vec3 x);
-// The same for a place that is probably in the tile of another.
-rh_foam_place rh_foam_find_from(const rh_foam_flow *flow, rh_foam_place other, rh_vec3 x);
-// Linear between cell centres; the velocity is the mean of the liquid's. Share 0: nothing is near. *place: before, of
-// somebody who is probably near (tile -1: nobody); afterwards, of x.
-rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, rh_vec3 x, rh_foam_place *place);
+// The tile of a cell, by its number over all tiles.
+static inline int32_t rh_foam_tile(const rh_foam_flow *flow, int64_t cell)
+{
+    return (int32_t)(cell >>
+                     (flow->tiles.dimension == 3 ? 9 : 6));  // a division costs as much as looking up the liquid
+}
+// The number of the cell that a place lies in, over all tiles; -1: none. `other`: the tile of somebody who is probably
+// near, -1: nobody.
+int64_t rh_foam_find(const rh_foam_flow *flow, int32_t other, rh_vec3 x);
+// Linear between cell centres, at a place in a cell; the velocity is the mean of the liquid's. Share 0: nothing is
+// near.
+rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, int64_t cell, rh_vec3 x);

@@ -29,6 +29,10 @@ static const rh_param rows[] = {
     {"thinnest", RH_PARAM_FLOAT, AT(thinnest), "", "0.02", 0, 1,
      .help = "cells with less than this share of liquid make nothing: 0.2 keeps single drops of the base from making "
              "more"},
+    {"drops", RH_PARAM_TEXT, AT(drops), "",
+     .help = "another run in `from`, of drops, which leave bubbles where they fall into the liquid"},
+    {"entry", RH_PARAM_FLOAT, AT(entry), "", "3", 0, 64, .help = "bubbles that a drop leaves"},
+    {"entry_speed", RH_PARAM_FLOAT, AT(entry_speed), "m/s", "0.5", 0, 1e6, .help = "slower drops leave none"},
     {"interval", RH_PARAM_FLOAT, AT(interval), "s", "0.01", 1e-5, 10,
      .help = "time between emissions: how many are made does not hang on the length of steps"},
     {"max_particles", RH_PARAM_INT, AT(max_particles), "", "20000000", 0, 4000000000.0, .help = "no more are made"},

@@ -5,8 +5,7 @@
 //  1. flow: the base at the middle of the step, on a grid (flow.h), with what each cell makes
 //  2. move: each particle is what the liquid around it says (spray, foam, bubble) and moves by that law: spray flies
 //     with drag and wind, foam goes with the surface and draws together, bubbles are dragged along and rise; foam ages
-//  3. emit: what is due at the ticks of a clock of its own (`interval`), which steps have no part in. How many a
-//     particle of the base makes at a tick is the whole part of rate times interval plus a random number of (id, tick)
+//  3. emit (emit.h): what is due at the ticks of a clock of its own (`interval`), which steps have no part in
 //  4. sort: those whose life is over go
 //
 // M. Ihmsen and others (2012) let steps emit, and drag bubbles by a share a step; here rates are per second, so that
@@ -17,42 +16,17 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/random.h"
 #include "physics/flight.h"
 #include "physics/step.h"
-#include "physics/whitewater/flow.h"
+#include "physics/whitewater/emit.h"
 
-enum { MOST_AT_ONCE = 64 };  // that one particle of the base makes at a tick
+enum { SORT_EVERY = 4 };  // steps
 
 typedef struct whitewater {
     const rh_whitewater_params *params;
     rh_arena arena;
     rh_foam_flow flow;
 } whitewater;
-
-typedef struct particles {
-    rh_vec3 *x, *v;
-    float *r, *age, *life;
-    int32_t *kind;
-    uint8_t *groups[RH_CLASSES];
-    int64_t *id;
-} particles;
-
-static const char *const groups[RH_CLASSES] = {"spray", "foam", "bubble"};
-
-static particles particles_of(const rh_points *points)
-{
-    particles p = {rh_points_data(points, "P", RH_POINT_VEC3F),
-                   rh_points_data(points, "v", RH_POINT_VEC3F),
-                   rh_points_data(points, "radius", RH_POINT_F32),
-                   rh_points_data(points, "age", RH_POINT_F32),
-                   rh_points_data(points, "life", RH_POINT_F32),
-                   rh_points_data(points, "class", RH_POINT_I32),
-                   {NULL},
-                   rh_points_data(points, "id", RH_POINT_I64)};
-    for (int k = 0; k < RH_CLASSES; k++) p.groups[k] = rh_points_data(points, groups[k], RH_POINT_GROUP);
-    return p;
-}
 
 static rh_code create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                       rh_status *status)
@@ -61,7 +35,7 @@ static rh_code create(const void *params, const rh_surroundings *around, rh_poin
     RH_TRY(rh_points_add(points, "class", RH_POINT_I32, status));
     RH_TRY(rh_points_add(points, "age", RH_POINT_F32, status));
     RH_TRY(rh_points_add(points, "life", RH_POINT_F32, status));
-    for (int k = 0; k < RH_CLASSES; k++) RH_TRY(rh_points_add(points, groups[k], RH_POINT_GROUP, status));
+    for (int k = 0; k < RH_CLASSES; k++) RH_TRY(rh_points_add(points, rh_foam_groups[k], RH_POINT_GROUP, status));
     whitewater *me = rh_alloc_zero(sizeof *me, "whitewater", status);
     if (!me) return RH_MEMORY;
     me->params = params;
@@ -83,6 +57,12 @@ static const rh_base_run *base_of(const whitewater *me, const rh_surroundings *a
     return rh_base_find(around->bases, around->base_count, me->params->over);
 }
 
+// NULL: none make bubbles.
+static const rh_base_run *drops_of(const whitewater *me, const rh_surroundings *around)
+{
+    return me->params->drops ? rh_base_find(around->bases, around->base_count, me->params->drops) : NULL;
+}
+
 static double max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     (void)points;
@@ -92,28 +72,79 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
     return me->params->cfl * (double)base->reach / 1.5 / (double)base->fastest;
 }
 
+// --- where they are --------------------------------------------------------------------------------------------------
+// Where a particle is at the middle of the step, which is the time that the flow is of, by the velocity that it has.
+// (Asked where they are at the start, long steps had a quarter less foam and ten times the spray of short ones.)
+static rh_vec3 middle_of(const rh_foam_particles *p, int64_t i, float dt)
+{
+    return rh_v3_add(p->x[i], rh_v3_scale(p->v[i], 0.5f * dt));
+}
+
+// The cell of every particle at the middle of the step, -1: none. Particles lie in the order of tiles (see `keep`), so
+// most are in the tile of the one before or beside it.
+static int64_t *locate(whitewater *me, const rh_foam_particles *p, int64_t count, double dt, rh_status *status)
+{
+    int64_t *cells = rh_arena_take(&me->arena, (size_t)(count + 1) * sizeof *cells, status);
+    if (!cells) return NULL;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        int32_t tile = -1;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
+            cells[i] = rh_foam_find(&me->flow, tile, middle_of(p, i, (float)dt));
+            if (cells[i] >= 0) tile = rh_foam_tile(&me->flow, cells[i]);
+        }
+    }
+    return cells;
+}
+
 // --- solids ----------------------------------------------------------------------------------------------------------
-// Cells of the base that no solid is near to: their particles need no test for collisions.
-static rh_code find_clear(whitewater *me, const rh_surroundings *around, rh_status *status)
+// How far solids are from a cell at least, so that particles that go less far need no test for collisions. A distance
+// changes by no more than the way: a block of cells is asked about at its middle, and its parts only where that is not
+// `enough`.
+typedef struct survey {
+    const rh_obstacles *obstacles;
+    const rh_tiles *tiles;
+    float *room;    // of the tile's cells
+    double enough;  // m
+    int32_t tile;
+} survey;
+
+static void find_room(const survey *s, int i, int j, int k, int side)
+{
+    const rh_tiles *t = s->tiles;
+    bool deep = t->dimension == 3;
+    float half = 0.5f * (float)(side - 1) * t->h;
+    int which, layers = deep ? side : 1;
+    rh_vec3 at = rh_v3_add(rh_cell_center(t, s->tile, i, j, k), rh_v3(half, half, deep ? half : 0));
+    double far = rh_obstacles_distance(s->obstacles, rh_d3_from(at), &which);
+    double room = which < 0 ? 1e30 : far - sqrt(t->dimension) * 0.5 * side * (double)t->h;
+    if (side > 1 && room < s->enough) {
+        for (int n = 0; n < 1 << t->dimension; n++)
+            find_room(s, i + (n & 1) * side / 2, j + (n >> 1 & 1) * side / 2, k + (n >> 2) * side / 2, side / 2);
+        return;
+    }
+    for (int n = 0; n < side * side * layers; n++)
+        s->room[i + n % side + 8 * (j + n / side % side) + 64 * (k + n / (side * side))] = (float)room;
+}
+
+static rh_code find_rooms(whitewater *me, const rh_surroundings *around, rh_status *status)
 {
     const rh_tiles *t = &me->flow.tiles;
-    me->flow.clear = rh_arena_take(&me->arena, (size_t)rh_tiles_values(t) + 1, status);
-    if (!me->flow.clear) return RH_MEMORY;
+    me->flow.room = rh_arena_take(&me->arena, (size_t)(rh_tiles_values(t) + 1) * sizeof *me->flow.room, status);
+    if (!me->flow.room) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < t->count; n++)
-        for (int c = 0; c < t->cells; c++) {
-            int which;
-            rh_vec3 at = rh_cell_center(t, n, c & 7, c >> 3 & 7, c >> 6);
-            double far = rh_obstacles_distance(around->obstacles_after, rh_d3_from(at), &which);
-            me->flow.clear[(int64_t)n * t->cells + c] = which < 0 || far > 1.8 * (double)t->h;
-        }
+    for (int32_t n = 0; n < t->count; n++) {
+        const survey s = {around->obstacles_after, t, me->flow.room + (int64_t)n * t->cells, 0.5 * (double)t->h, n};
+        find_room(&s, 0, 0, 0, RH_TILE);
+    }
     return RH_OK;
 }
 
 // --- foam that draws together ----------------------------------------------------------------------------------------
 // Towards where there is more foam, along the surface, the faster the more the numbers differ. Counts are whole
 // numbers, so the order in which threads add does not matter.
-static rh_code find_gather(whitewater *me, const particles *p, int64_t count, rh_status *status)
+static rh_code find_gather(whitewater *me, const rh_foam_particles *p, const int64_t *cells, int64_t count,
+                           rh_status *status)
 {
     const rh_tiles *t = &me->flow.tiles;
     size_t values = (size_t)rh_tiles_values(t) + 8;
@@ -122,15 +153,10 @@ static rh_code find_gather(whitewater *me, const particles *p, int64_t count, rh
     me->flow.gather = rh_arena_take(&me->arena, values * sizeof *me->flow.gather, status);
     if (!foam || !many || !me->flow.gather) return RH_MEMORY;
 #pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < rh_blocks(count); b++) {
-        rh_foam_place at = {-1, 0};
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
-            if (p->kind[i] != RH_CLASS_FOAM) continue;
-            at = rh_foam_find_from(&me->flow, at, p->x[i]);
-            if (at.tile < 0) continue;
+    for (int64_t i = 0; i < count; i++) {
+        if (p->kind[i] != RH_CLASS_FOAM || cells[i] < 0) continue;
 #pragma omp atomic
-            foam[(int64_t)at.tile * t->cells + at.cell]++;
-        }
+        foam[cells[i]]++;
     }
     for (size_t i = 0; i < values; i++) many[i] = (float)foam[i];
 #pragma omp parallel for schedule(dynamic, 4)
@@ -150,13 +176,6 @@ static rh_code find_gather(whitewater *me, const particles *p, int64_t count, rh
 }
 
 // --- motion ----------------------------------------------------------------------------------------------------------
-static rh_foam_class class_of(const rh_whitewater_params *p, float share)
-{
-    return (double)share < p->spray_below    ? RH_CLASS_SPRAY
-           : (double)share > p->bubble_above ? RH_CLASS_BUBBLE
-                                             : RH_CLASS_FOAM;
-}
-
 static bool is_kept(const rh_whitewater_params *p, int32_t kind)
 {
     return kind == RH_CLASS_SPRAY ? p->spray : kind == RH_CLASS_FOAM ? p->foam : p->bubbles;
@@ -165,7 +184,7 @@ static bool is_kept(const rh_whitewater_params *p, int32_t kind)
 // Constants of the laws of motion for the step.
 typedef struct laws {
     rh_flight_decay spray, bubble;
-    rh_vec3 gravity, wind;
+    rh_vec3 gravity, rise, wind;
     float dt;
     rh_flight_wall wall;
 } laws;
@@ -179,175 +198,90 @@ static void drift(const rh_flight_decay *d, rh_vec3 a, rh_vec3 other, rh_vec3 *x
     *v = rh_v3_add(other, rh_v3_add(rh_v3_scale(u, (float)d->rest), rh_v3_scale(a, (float)d->way)));
 }
 
-// `last`: where the particle before was. Particles that were made together lie together for a while, so most are in the
-// tile of the one before.
-static void move_one(const whitewater *me, const rh_surroundings *around, const laws *l, const particles *p, int64_t i,
-                     rh_foam_place *last)
+// Can no wall be within `gap` of where a particle has gone from a place in a cell?
+static bool is_clear(const whitewater *me, int64_t cell, rh_vec3 from, rh_vec3 to, float gap)
 {
-    rh_foam_cell flow = rh_foam_sample(&me->flow, p->x[i], last);
-    rh_foam_place at = *last;
-    int64_t cell = (int64_t)at.tile * me->flow.tiles.cells + at.cell;
-    rh_foam_class kind = class_of(me->params, flow.share);
+    if (cell < 0) return false;
+    rh_vec3 way = rh_v3_sub(to, from);
+    float room = me->flow.room[cell] - gap;
+    if (room > 0 && rh_v3_dot(way, way) < room * room) return true;
+    int64_t now = rh_foam_find(&me->flow, rh_foam_tile(&me->flow, cell), to);
+    return now >= 0 && me->flow.room[now] > gap;
+}
+
+static void move_one(const whitewater *me, const rh_surroundings *around, const laws *l, const rh_foam_particles *p,
+                     int64_t i, int64_t cell)
+{
+    rh_vec3 middle = middle_of(p, i, l->dt);
+    rh_foam_cell flow = rh_foam_sample(&me->flow, cell, middle);
+    rh_foam_class kind = rh_foam_class_of(me->params, flow.share);
     p->kind[i] = (int32_t)kind;
     p->age[i] += l->dt;
     if (kind == RH_CLASS_SPRAY) drift(&l->spray, l->gravity, l->wind, &p->x[i], &p->v[i], l->dt);
-    else if (kind == RH_CLASS_BUBBLE) {
-        rh_vec3 rise = rh_v3_scale(l->gravity, -(float)me->params->buoyancy);
-        drift(&l->bubble, rise, flow.v, &p->x[i], &p->v[i], l->dt);
-    } else {
+    else if (kind == RH_CLASS_BUBBLE) drift(&l->bubble, l->rise, flow.v, &p->x[i], &p->v[i], l->dt);
+    else {
         p->v[i] = me->flow.gather ? rh_v3_add(flow.v, me->flow.gather[cell]) : flow.v;
         p->x[i] = rh_v3_add(p->x[i], rh_v3_scale(p->v[i], l->dt));
         p->life[i] -= l->dt;
     }
-    if (!around->obstacles_after->count) return;
-    rh_foam_place now = rh_foam_find_from(&me->flow, at, p->x[i]);
-    if (now.tile < 0 || !me->flow.clear[(int64_t)now.tile * me->flow.tiles.cells + now.cell])
+    if (around->obstacles_after->count && !is_clear(me, cell, middle, p->x[i], (float)l->wall.gap))
         rh_flight_collide(&l->wall, around, &p->x[i], &p->v[i]);
 }
 
-static void set_groups(const particles *p, int64_t i)
-{
-    for (int k = 0; k < RH_CLASSES; k++) p->groups[k][i] = p->kind[i] == k;
-}
-
-static void move_all(const whitewater *me, const rh_surroundings *around, double dt, rh_points *points)
+static void move_all(const whitewater *me, const rh_surroundings *around, double dt, const int64_t *cells,
+                     rh_points *points)
 {
     const rh_whitewater_params *params = me->params;
-    const particles p = particles_of(points);
+    const rh_foam_particles p = rh_foam_particles_of(points);
     const laws l = {.spray = rh_flight_decay_of(params->spray_drag, dt),
                     .bubble = rh_flight_decay_of(params->bubble_drag, dt),
                     .gravity = rh_v3_from(around->gravity),
+                    .rise = rh_v3_scale(rh_v3_from(around->gravity), -(float)params->buoyancy),
                     .wind = rh_v3_from(params->wind),
                     .dt = (float)dt,
                     .wall = {params->min_radius, params->restitution}};
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t b = 0; b < rh_blocks(points->count); b++) {
-        rh_foam_place last = {-1, 0};
+    for (int64_t b = 0; b < rh_blocks(points->count); b++)
         for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, points->count); i++) {
-            move_one(me, around, &l, &p, i, &last);
-            set_groups(&p, i);
+            move_one(me, around, &l, &p, i, cells[i]);
+            rh_foam_set_groups(&p, i);
         }
-    }
-}
-
-// --- what is made ----------------------------------------------------------------------------------------------------
-// Ticks of the clock in [time, time + dt).
-typedef struct ticks {
-    int64_t first, end;
-} ticks;
-
-static ticks ticks_in(const whitewater *me, double time, double dt)
-{
-    double interval = me->params->interval;
-    return (ticks){(int64_t)ceil(time / interval - 1e-6), (int64_t)ceil((time + dt) / interval - 1e-6)};
-}
-
-static int64_t made_at(const whitewater *me, const rh_surroundings *around, float rate, int64_t id, int64_t tick)
-{
-    float wanted = rate * (float)me->params->interval;
-    if (!(wanted > 0)) return 0;
-    float n = floorf(wanted + rh_random(around->seed, (uint64_t)id, (uint32_t)tick, 0));
-    return (int64_t)rh_min(n, MOST_AT_ONCE);
-}
-
-typedef struct maker {
-    const whitewater *me;
-    const rh_surroundings *around;
-    const rh_base_run *base;
-    double dt;
-    int64_t before;  // particles that there are already
-} maker;
-
-// Somewhere in a disc as wide as the particle of the base, along the way that it went since the last tick.
-static void make_one(const maker *m, uint32_t i, int64_t tick, int64_t k, const particles *p, int64_t to)
-{
-    const rh_whitewater_params *params = m->me->params;
-    const rh_surroundings *around = m->around;
-    const rh_base_run *base = m->base;
-    const rh_points *from = &m->me->flow.points;
-    rh_vec3 x = ((const rh_vec3 *)rh_points_data(from, "P", RH_POINT_VEC3F))[i],
-            v = ((const rh_vec3 *)rh_points_data(from, "v", RH_POINT_VEC3F))[i];
-    int64_t id = ((const int64_t *)rh_points_data(from, "id", RH_POINT_I64))[i];
-    float u[5];
-    for (int n = 0; n < 5; n++) u[n] = rh_random(around->seed, (uint64_t)id, (uint32_t)tick, (uint32_t)(1 + 8 * k + n));
-    rh_dvec3 along = rh_d3_unit(rh_d3_from(v)), other = fabs(along.x) < 0.5 ? rh_d3(1, 0, 0) : rh_d3(0, 1, 0);
-    if (base->dimension == 2) other = rh_d3(0, 0, 1);
-    rh_dvec3 e1 = rh_d3_unit(rh_d3_cross(along, other)), e2 = rh_d3_cross(along, e1);
-    double r = (double)base->radius * sqrt((double)u[0]), turn = 6.283185307179586 * (double)u[1];
-    rh_dvec3 beside = rh_d3_scale(e1, r * cos(turn));
-    if (base->dimension == 3) beside = rh_d3_add(beside, rh_d3_scale(e2, r * sin(turn)));
-    double late = 0.5 * m->dt -
-                  params->interval * (double)u[2];  // from the base's time to the end of the step, less a bit
-    float size = u[3] * u[3];                       // most are small
-    p->x[to] = rh_v3_from(rh_d3_add(rh_d3_from(x), rh_d3_add(beside, rh_d3_scale(rh_d3_from(v), late))));
-    p->v[to] = rh_v3_add(v, rh_v3_from(rh_d3_scale(beside, rh_d3_length(rh_d3_from(v)) / (double)(4 * base->radius))));
-    p->r[to] = (float)(params->min_radius * pow(params->max_radius / params->min_radius, (double)size));
-    p->life[to] = (float)(params->min_life + (params->max_life - params->min_life) * (double)size);
-    p->age[to] = 0;
-    rh_foam_place at = {-1, 0};
-    p->kind[to] = (int32_t)class_of(params, rh_foam_sample(&m->me->flow, p->x[to], &at).share);
-    set_groups(p, to);
-    p->id[to] = around->first_id + (around->next_id ? *around->next_id : m->before) + to - m->before;
-}
-
-// Block by block of the base's particles: counted first, so that each block knows where its own begin.
-static rh_code emit(whitewater *me, const rh_surroundings *around, const rh_base_run *base, double dt,
-                    rh_points *points, rh_status *status)
-{
-    const rh_tiles *t = &me->flow.tiles;
-    const ticks now = ticks_in(me, around->time, dt);
-    const int64_t *id = rh_points_data(&me->flow.points, "id", RH_POINT_I64);
-    const maker all = {me, around, base, dt, points->count};
-    int64_t total = 0, before = points->count, *starts;
-    starts = rh_arena_take_zero(&me->arena, (size_t)(t->count + 1) * sizeof *starts, status);
-    if (!starts) return RH_MEMORY;
-    for (int fill = 0; fill < 2; fill++) {
-        const particles p = particles_of(points);
-#pragma omp parallel for schedule(dynamic, 4)
-        for (int32_t n = 0; n < t->count; n++) {
-            int64_t to = fill ? before + starts[n] : 0;
-            for (int c = 0; c < t->cells; c++) {
-                int64_t cell = (int64_t)n * t->cells + c;
-                float rate = me->flow.rate[cell];
-                if (!(rate > 0)) continue;
-                for (uint32_t i = t->first[cell]; i < t->first[cell + 1]; i++)
-                    for (int64_t tick = now.first; tick < now.end; tick++) {
-                        int64_t made = made_at(me, around, rate, id[i], tick);
-                        for (int64_t k = 0; k < made && fill && to < points->count; k++)
-                            make_one(&all, i, tick, k, &p, to++);
-                        if (!fill) to += made;
-                    }
-            }
-            if (!fill) starts[n] = to;
-        }
-        if (fill) break;
-        for (int32_t n = 0; n < t->count; n++) {
-            int64_t here = starts[n];
-            starts[n] = total, total += here;
-        }
-        int64_t room = me->params->max_particles - before;
-        if (total > room) total = room > 0 ? room : 0;
-        RH_TRY(rh_points_resize(points, before + total, status));
-    }
-    if (around->next_id) *around->next_id += total;
-    return RH_OK;
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------
-static rh_code keep(whitewater *me, rh_points *points, rh_status *status)
+// Puts particles into the order of the tiles that they were in at the start of the step, new ones last: what moves on
+// between two sorts is found beside.
+static rh_code order_by_tile(whitewater *me, const int64_t *cells, int64_t moved, int64_t count, uint32_t *order,
+                             rh_status *status)
+{
+    const rh_tiles *t = &me->flow.tiles;
+    int64_t *starts = rh_arena_take_zero(&me->arena, (size_t)(t->count + 3) * sizeof *starts, status);
+    if (!starts) return RH_MEMORY;
+    for (int64_t i = 0; i < moved; i++) starts[(cells[i] < 0 ? t->count : rh_foam_tile(&me->flow, cells[i])) + 1]++;
+    for (int32_t n = 0; n <= t->count; n++) starts[n + 1] += starts[n];
+    for (int64_t i = 0; i < moved; i++)
+        order[starts[cells[i] < 0 ? t->count : rh_foam_tile(&me->flow, cells[i])]++] = (uint32_t)i;
+    for (int64_t i = moved; i < count; i++) order[i] = (uint32_t)i;
+    return RH_OK;
+}
+
+static rh_code keep(whitewater *me, const rh_surroundings *around, const int64_t *cells, int64_t moved,
+                    rh_points *points, rh_status *status)
 {
     uint32_t *order = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *order, status);
     if (!order) return RH_MEMORY;
-    const particles p = particles_of(points);
+    const rh_foam_particles p = rh_foam_particles_of(points);
     int64_t kept = 0;
     float oldest = (float)me->params->max_age;
-    bool keeps[RH_CLASSES];
+    bool keeps[RH_CLASSES], sorts = around->step % SORT_EVERY == 0;
+    if (sorts) RH_TRY(order_by_tile(me, cells, moved, points->count, order, status));
     for (int k = 0; k < RH_CLASSES; k++) keeps[k] = is_kept(me->params, k);
-    for (int64_t i = 0; i < points->count; i++) {  // without branches, as who goes cannot be foretold
-        order[kept] = (uint32_t)i;
+    for (int64_t n = 0; n < points->count; n++) {  // without branches, as who goes cannot be foretold
+        uint32_t i = sorts ? order[n] : (uint32_t)n;
+        order[kept] = i;
         kept += (p.life[i] > 0) & (p.age[i] <= oldest) & keeps[p.kind[i]];
     }
-    return kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
+    return (sorts && kept) || kept < points->count ? rh_points_permute(points, order, kept, status) : RH_OK;
 }
 
 static rh_code step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
@@ -361,15 +295,25 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     if (!base) return rh_fail(status, RH_USER, "whitewater: no run is called '%s'", me->params->over);
     RH_TRY(rh_foam_flow_build(&me->flow, me->params, base, &me->arena, status));
     rh_step_stage(report, &clock, "flow");
-    const particles p = particles_of(points);
-    if (around->obstacles_after->count) RH_TRY(find_clear(me, around, status));
-    if (me->params->gather > 0) RH_TRY(find_gather(me, &p, points->count, status));
+    const rh_foam_particles p = rh_foam_particles_of(points);
+    int64_t moved = points->count, *cells = locate(me, &p, moved, dt, status);
+    if (!cells) return RH_MEMORY;
+    if (around->obstacles_after->count) RH_TRY(find_rooms(me, around, status));
+    if (me->params->gather > 0) RH_TRY(find_gather(me, &p, cells, moved, status));
     rh_step_stage(report, &clock, "gather");
-    move_all(me, around, dt, points);
+    move_all(me, around, dt, cells, points);
     rh_step_stage(report, &clock, "move");
-    RH_TRY(emit(me, around, base, dt, points, status));
+    const rh_foam_emission made = {.params = me->params,
+                                   .around = around,
+                                   .base = base,
+                                   .drops = drops_of(me, around),
+                                   .flow = &me->flow,
+                                   .dt = dt,
+                                   .arena = &me->arena};
+    RH_TRY(rh_foam_emit(&made, points, status));
+    RH_TRY(rh_foam_enter(&made, points, status));
     rh_step_stage(report, &clock, "emit");
-    RH_TRY(keep(me, points, status));
+    RH_TRY(keep(me, around, cells, moved, points, status));
     rh_step_stage(report, &clock, "sort");
     report->tiles = me->flow.tiles.count;
     report->cells = rh_tiles_values(&me->flow.tiles);
@@ -383,6 +327,7 @@ static double own_radius(const void *params, double filling)
     return ((const rh_whitewater_params *)params)->max_radius;
 }
 static const char *base_name(const void *params) { return ((const rh_whitewater_params *)params)->over; }
+static const char *drops_name(const void *params) { return ((const rh_whitewater_params *)params)->drops; }
 static int per_axis(const void *params) { return (void)params, 2; }
 static double density(const void *params) { return (void)params, 1000; }
 static double most_made(const void *params) { return (double)((const rh_whitewater_params *)params)->max_particles; }
@@ -390,8 +335,8 @@ static double most_made(const void *params) { return (double)((const rh_whitewat
 static int64_t predict_bytes(const void *params, int dimension, int64_t count, int64_t tiles)
 {
     (void)params;
-    int64_t each = (int64_t)(3 * sizeof(rh_vec3) + sizeof(int64_t) + 4 * sizeof(float) + RH_CLASSES);
-    return count * each + tiles * (dimension == 3 ? 512 : 64) * 72;
+    int64_t each = (int64_t)(3 * sizeof(rh_vec3) + sizeof(int64_t) + 4 * sizeof(float) + RH_CLASSES + 12);
+    return count * each + tiles * (dimension == 3 ? 512 : 64) * 136;
 }
 
 const rh_physics rh_whitewater = {.name = "whitewater",
@@ -405,4 +350,6 @@ const rh_physics rh_whitewater = {.name = "whitewater",
                                   .own_radius = own_radius,
                                   .most_made = most_made,
                                   .predict_bytes = predict_bytes,
-                                  .base = base_name};
+                                  .base = base_name,
+                                  .other_base = drops_name,
+                                  .base_points_only = true};

@@ -20,6 +20,9 @@ typedef struct rh_potential {
 
 typedef struct rh_whitewater_params {
     char *over;                                       // the base run; owned
+    char *drops;                                      // the run of drops that fall into it, or NULL; owned
+    double entry;                                     // bubbles that a drop leaves
+    double entry_speed;                               // m/s: slower drops leave none
     rh_potential trapped_air, wave_crest, vorticity;  // m/s; 1; 1/s
     double speed_low, speed_high;                     // m/s: nothing is made below, all above
     double thinnest;                                  // share of liquid below which nothing is made

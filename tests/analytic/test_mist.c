@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Mist over drops whose places are given: what they shed is there to rounding, dries up by its law and sinks at its
+// speed; air that is made to keep its volume does not diverge.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "physics/base_run.h"
+#include "physics/mist/mist.h"
+#include "physics/transport.h"
+
+enum { DROPS = 60 };
+static const double RADIUS = 0.001;
+
+typedef struct run {
+    rh_mist_params params;
+    rh_surroundings around;
+    rh_fields fields;
+    rh_points points;
+    rh_base_run base;
+    const rh_base_run *bases[1];
+    void *method;
+    double time;
+} run;
+
+// Drops along a slanted line through the origin, off the axes of the grid.
+static void open_run(run *r, int dimension)
+{
+    r->params = (rh_mist_params){
+        .over = "spray", .finest = 1, .rate = 0.5, .density = 1000, .air_density = 1.2, .cfl = 2, .least = 1e-7};
+    rh_points_init(&r->base.points);
+    assert_int_equal(rh_points_add(&r->base.points, "P", RH_POINT_VEC3F, NULL), RH_OK);
+    assert_int_equal(rh_points_add(&r->base.points, "v", RH_POINT_VEC3F, NULL), RH_OK);
+    assert_int_equal(rh_points_resize(&r->base.points, DROPS, NULL), RH_OK);
+    rh_vec3 *x = rh_points_data(&r->base.points, "P", RH_POINT_VEC3F);
+    memset(rh_points_data(&r->base.points, "v", RH_POINT_VEC3F), 0, DROPS * sizeof(rh_vec3));
+    for (int i = 0; i < DROPS; i++) {
+        float s = ((float)i - 0.5f * (DROPS - 1)) / DROPS;
+        x[i] = rh_v3(0.4f * s, 0.3f * s, dimension == 3 ? -0.2f * s : 0);
+    }
+    r->base.name = "spray";
+    r->base.dimension = dimension;
+    r->base.radius = (float)RADIUS;
+    r->bases[0] = &r->base;
+    rh_fields_init(&r->fields, dimension, 0.05);
+    rh_points_init(&r->points);
+    r->around = (rh_surroundings){
+        .dimension = dimension, .cell = 0.05, .fields = &r->fields, .bases = r->bases, .base_count = 1};
+    assert_int_equal(rh_mist.create(&r->params, &r->around, &r->points, &r->method, NULL), RH_OK);
+}
+
+static void advance(run *r, double until, double longest)
+{
+    rh_step_report report;
+    rh_status status = {0};
+    while (r->time < until - 1e-12) {
+        double dt = fmin(rh_mist.max_step(r->method, &r->around, &r->points), fmin(until - r->time, longest));
+        if (rh_mist.step(r->method, &r->around, dt, &r->points, &report, &status) != RH_OK)
+            fail_msg("%s", status.message);
+        r->time += dt;
+    }
+}
+
+static void close_run(run *r)
+{
+    rh_mist.destroy(r->method);
+    rh_fields_free(&r->fields);
+    rh_points_free(&r->base.points);
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
+static double mass_of(run *r, double *height)
+{
+    const float *values = rh_fields_find(&r->fields, "mist")->axis[0];
+    double h = r->fields.h, cell = r->fields.dimension == 3 ? h * h * h : h * h, sum = 0, first = 0;
+    for (int32_t t = 0; t < r->fields.count; t++)
+        for (int c = 0; c < r->fields.cells; c++) {
+            double v = (double)values[(int64_t)t * r->fields.cells + c];
+            sum += v;
+            first += v * (8 * r->fields.at[t].y + (c >> 3 & 7) + 0.5) * h;
+        }
+    *height = sum > 0 ? first / sum : 0;
+    return sum * cell;
+}
+
+static double mass_of_drops(const run *r)
+{
+    double pi = 3.14159265358979323846;
+    double volume = r->base.dimension == 3 ? 4 * pi / 3 * pow(RADIUS, 3) : pi * pow(RADIUS, 2);
+    return DROPS * r->params.density * volume;
+}
+
+static void what_is_shed_is_there(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        run r = {0};
+        double height;
+        open_run(&r, dimension);
+        r.params.diffusivity = 0.01;
+        advance(&r, 0.5, 0.1);
+        double mass = mass_of(&r, &height), wanted = 0.5 * r.params.rate * mass_of_drops(&r);
+        print_message("%dD: mist %.7g kg, shed %.7g kg\n", dimension, mass, wanted);
+        assert_float_equal(mass / wanted, 1, 2e-5);
+        r.params.finest = 0.5 * RADIUS;  // nobody is that fine
+        advance(&r, 0.6, 0.1);
+        assert_float_equal(mass_of(&r, &height) / wanted, 1, 3e-5);
+        close_run(&r);
+    }
+}
+
+// dm/dt = rate M - m / life; a step's end is off by half a step's share.
+static void it_dries_up(void **state)
+{
+    (void)state;
+    run r = {0};
+    double height, life = 0.4;
+    open_run(&r, 2);
+    r.params.life = life;
+    advance(&r, 0.8, 0.01);
+    double wanted = r.params.rate * mass_of_drops(&r) * life * (1 - exp(-0.8 / life));
+    assert_float_equal(mass_of(&r, &height) / wanted, 1, 0.5 * 0.01 / life + 1e-3);
+    r.params.rate = 0;
+    advance(&r, 1.2, 0.1);
+    assert_float_equal(mass_of(&r, &height) / wanted, exp(-1), 0.02);
+    close_run(&r);
+}
+
+// Air as heavy as lead is not moved by mist, which sinks through it; light air is pulled down with it, and faster.
+static void it_sinks(void **state)
+{
+    (void)state;
+    double heights[2];
+    for (int light = 0; light < 2; light++) {
+        run r = {0};
+        open_run(&r, 2);
+        r.around.gravity = rh_d3(0, -9.81, 0);
+        r.params.fall = 0.2;
+        r.params.air_density = light ? 1.2 : 1e4;
+        r.params.diffusivity = 0.01;
+        advance(&r, 0.1, 0.05);
+        r.params.rate = 0;
+        double before, mass = mass_of(&r, &before);
+        advance(&r, 0.6, 0.05);
+        assert_float_equal(mass_of(&r, &heights[light]) / mass, 1, 0.02);
+        heights[light] -= before;
+        close_run(&r);
+    }
+    print_message("sank by %.4f m in heavy air, %.4f m in light\n", -heights[0], -heights[1]);
+    assert_float_equal(heights[0], -0.2 * 0.5, 0.002);
+    assert_true(heights[1] < heights[0] - 0.01);
+}
+
+// Particles that fly take the air along: behind them it moves their way, and hardly diverges.
+static void the_air_goes_along(void **state)
+{
+    (void)state;
+    run r = {0};
+    open_run(&r, 3);
+    r.params.drag = 50;
+    rh_vec3 *v = rh_points_data(&r.base.points, "v", RH_POINT_VEC3F);
+    for (int i = 0; i < DROPS; i++) v[i] = rh_v3(2, 1, 0);
+    r.base.fastest = 2.3f;
+    advance(&r, 0.2, 0.05);
+    const rh_field *air = rh_fields_find(&r.fields, "air");
+    double along = 0, across = 0;
+    for (int64_t i = 0; i < (int64_t)r.fields.count * r.fields.cells; i++) {
+        along += (double)air->axis[0][i];
+        across += (double)air->axis[1][i];
+    }
+    assert_true(along > 0);
+    assert_float_equal(across / along, 0.5, 0.1);
+    close_run(&r);
+}
+
+static void projected_air_keeps_its_volume(void **state)
+{
+    (void)state;
+    rh_arena arena;
+    rh_tiles tiles;
+    rh_faces flow;
+    rh_step_report report = {0};
+    rh_tile keys[27];
+    double before = 0, after = 0;
+    for (int k = 0; k < 27; k++) keys[k] = (rh_tile){k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+    rh_arena_init(&arena, "test");
+    assert_int_equal(rh_tiles_from_keys(&tiles, 3, 0.05, keys, 27, &arena, NULL), RH_OK);
+    assert_int_equal(rh_faces_new(&flow, &tiles, true, &arena, NULL), RH_OK);
+    for (int64_t i = 0; i < rh_tiles_values(&tiles); i++) {
+        int c = (int)(i % 512);
+        rh_vec3 x = rh_cell_center(&tiles, (int32_t)(i / 512), c & 7, c >> 3 & 7, c >> 6);
+        float bump = expf(-rh_v3_dot(x, x) / (2 * 0.15f * 0.15f));
+        flow.axis[0][i] = bump, flow.axis[1][i] = 2 * bump * x.x / 0.15f, flow.axis[2][i] = -bump;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        double sum = 0;
+        for (int32_t t = 0; t < tiles.count; t++) {
+            if (t != rh_tiles_find(&tiles, (rh_tile){0, 0, 0})) continue;
+            float block[3][1000];
+            for (int a = 0; a < 3; a++) rh_block_load(&tiles, flow.axis[a], t, 1, 0, block[a]);
+            for (int c = 0; c < 512; c++) {
+                int at = rh_block_index(&tiles, 1, c & 7, c >> 3 & 7, c >> 6);
+                sum += fabs((double)(block[0][at + 1] - block[0][at - 1] + block[1][at + 10] - block[1][at - 10] +
+                                     block[2][at + 100] - block[2][at - 100]));
+            }
+        }
+        *(pass ? &after : &before) = sum;
+        if (!pass) assert_int_equal(rh_transport_project(&tiles, flow, &arena, &report, NULL), RH_OK);
+    }
+    print_message("divergence %g -> %g, %d iterations\n", before, after, report.iterations);
+    assert_true(after < 0.05 * before);
+    rh_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_shed_is_there),
+        cmocka_unit_test(it_dries_up),
+        cmocka_unit_test(it_sinks),
+        cmocka_unit_test(the_air_goes_along),
+        cmocka_unit_test(projected_air_keeps_its_volume),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -18,12 +18,12 @@ typedef struct shape {
 
 // How much a shear changes the density where volume stays: particles at the sites of a lattice that is stretched by e^s
 // along one axis and e^-s along another, in any directions, have on average the density 1 + D s^2 / 2. For an integral
-// over W D is 0. For a sum over few neighbours it is not: with wendland D is 0.19 in the plane and 0.36 in space at two
+// over W D is 0. For a sum over few neighbours it is not: with wendland D is 0.22 in the plane and 0.37 in space at two
 // spacings. Density is kept, so volume changes instead, and under pressure p that takes work, as if the liquid were
 // elastic with a shear modulus D p / 4: a standing wave, 25 particles deep, swung 6 % too fast (reckoned: 7 %). These c
-// make D 0.04 on the lattice and 0.05 (in space 0.07) for particles off it by 0.05 spacings (normal deviates). The
-// wave: 1.0145 of its period with c = 0.85, 0.995 with 0.9, 0.977 with 0.95, 0.943 with 1; water comes to rest the
-// sooner the greater D. The cubic spline of Monaghan and Lattanzio (-0.08 in the plane, 0.12 in space) does as well.
+// make D 0.03 (in space 0.06) on the lattice and 0.05 (0.07) for particles off it by 0.05 spacings (normal deviates).
+// The wave: 1.0145 of its period with c = 0.85, 0.995 with 0.9, 0.977 with 0.95, 0.943 with 1; water comes to rest the
+// sooner the greater D. The cubic spline of Monaghan and Lattanzio (-0.03 in the plane, 0.12 in space) does as well.
 // (Derivatives corrected by their moment matrix, transposed in the forces so that momentum and angular momentum stay,
 // gave 1.0035 and kept 0.98 of a vortex; but the constraint is then no longer the gradient of anything, and water at
 // rest boils at 0.04 sqrt(g H).)

@@ -137,17 +137,16 @@ static void apply(void *user, const float *x, float *y)
 
 static float source_of(const rh_sph_fluid *f, int64_t i) { return f->excess[i] / (f->dt * f->dt); }
 
-// Without a free surface all particles are unknowns, the mean of the right-hand side, which no pressure can balance, is
-// removed, and pressure may be negative: it is what the solve finds, about 0 on average. So a vortex in a full vessel
-// is not torn open. (With a constant added that made the lowest 0, which pushes particles that lie unevenly, the next
-// step found just that constant to be undone, and the one after it added more: pressure grew from step to step by
-// itself, to 800 MPa in a vortex of 1 m/s.)
-static void without_mean(const exact *e, float *v)
+// Without a free surface pressure is determined up to a constant: all particles are unknowns, the mean of the
+// right-hand side, which no pressure can balance, is removed, and the lowest pressure is set to 0. So a vortex in a
+// full vessel is not torn open.
+static void level(const exact *e, float *v, bool by_mean)
 {
     const rh_sph_fluid *f = e->f;
     double sum = 0;
-    for (int64_t i = 0; i < f->count; i++) sum += (double)v[i];
-    float off = (float)(sum / (double)f->count);
+    float least = INFINITY;
+    for (int64_t i = 0; i < f->count; i++) sum += (double)v[i], least = rh_min(least, v[i]);
+    float off = by_mean ? (float)(sum / (double)f->count) : least;
     for (int64_t i = 0; i < f->count; i++) v[i] -= off;
 }
 
@@ -189,7 +188,7 @@ static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status 
     rh_krylov system = {.a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .enough = enough, .user = e};
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) : 0;
-    if (e->o->full) without_mean(e, e->r);
+    if (e->o->full) level(e, e->r, true);
     rh_krylov_report report;
     RH_TRY(rh_krylov_cg(&system, e->r, e->x, 0, e->o->max_iterations, arena, &report, status));
     out->iterations = report.iterations, out->converged = report.converged, out->error = e->error;
@@ -227,8 +226,9 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
     choose(&e);
     out->unknowns = e.unknowns, out->surface = f->count - e.unknowns;
     RH_TRY(iterate(&e, arena, out, status));
-    float least = o->full ? -INFINITY : 0;  // else no suction
+    if (o->full) level(&e, e.x, false);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < f->count; i++) f->q[i] = rh_max_of(e.x[i], least) * f->density[i] * f->density[i];
+    for (int64_t i = 0; i < f->count; i++)
+        f->q[i] = rh_max_of(e.x[i], 0) * f->density[i] * f->density[i];  // no suction
     return RH_OK;
 }

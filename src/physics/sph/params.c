@@ -29,8 +29,8 @@ static const rh_param rows[] = {
              "resembles it), or iisph (relaxed Jacobi sweeps)"},
     {"kernel", RH_PARAM_CHOICE, AT(kernel), "", "automatic", .choices = kernels,
      .help = "isochoric (shear leaves the density alone: waves swing as they should), wendland (C2; holds particles "
-             "firmer), mueller (two that do not belong together, as the source has them); automatic is wendland for "
-             "thick liquids and full vessels, and isochoric for all others"},
+             "firmer), mueller (two that do not belong together, as the source has them); automatic is isochoric "
+             "in the plane, but for thick liquids and full vessels, and wendland otherwise"},
     {"cfl", RH_PARAM_FLOAT, AT(cfl), "supports", "0.2", 0.01, 1,
      .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles, in radii of the "
              "kernel (two particle spacings)"},

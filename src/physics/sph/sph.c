@@ -71,15 +71,16 @@ static double as_artificial(const rh_sph_params *p, int dimension, double suppor
     return 2 * (dimension + 2) * p->viscosity / p->density / support;
 }
 
-// The isochoric kernel lets waves swing as they should. In thick liquids, where nothing swings, and in full vessels,
-// where pressure pulls as much as it pushes, wendland's keeps particles more even: between cylinders of 100 Pa s
-// velocities are off by 2 % with it, by 8 % with the other.
+// The isochoric kernel lets waves swing as they should. In thick liquids nothing swings, and wendland's keeps particles
+// more even; in full vessels the level of the pressure, which shakes particles that lie unevenly, is the higher the
+// less even they are: with the isochoric one a vortex burst (docs/theory/sph.md, full vessels). In space water at rest
+// still moves at 0.016 sqrt(g H) with it, and shows 1.08 of its pressure.
 static const double THICK = 0.05;  // m/s, as the usual artificial viscosity
 static rh_sph_kernel_kind kernel_of(const rh_sph_params *p, const rh_surroundings *around)
 {
     if (p->kernel > 0) return (rh_sph_kernel_kind)(p->kernel - 1);
     bool thick = p->viscosity_varies || as_artificial(p, around->dimension, 2 * spacing_of(p, around)) > THICK;
-    return thick || p->full ? RH_SPH_WENDLAND : RH_SPH_ISOCHORIC;
+    return thick || p->full || around->dimension == 3 ? RH_SPH_WENDLAND : RH_SPH_ISOCHORIC;
 }
 
 static rh_code sph_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
@@ -147,7 +148,7 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
 // sqrt(q) as the speed of waves. Steps longer than a share of the time that such a wave takes from one particle to the
 // next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor. Viscosity takes such
 // motions down by 1 + (pi / d)^2 nu dt in a step, and the square of the step may be longer by as much: with honey there
-// is no limit left. (Not so in full vessels, where pressure is determined up to a constant only.)
+// is no limit left. (Not so in full vessels, where the level of the pressure is free and follows its lowest error.)
 static const double PRESSURE_CFL = 0.25;
 
 // m^2/s: the least kinematic viscosity of any particle.
@@ -166,7 +167,7 @@ static double pressure_limit(const sph *me, const rh_points *points)
     const float *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
     double sum = 0;
     int64_t pressed = 0;
-    for (int64_t i = 0; i < points->count; i++) sum += fabs((double)pressure[i]), pressed += pressure[i] != 0;
+    for (int64_t i = 0; i < points->count; i++) sum += (double)pressure[i], pressed += pressure[i] > 0;
     if (!(sum > 0)) return 1e9;
     double q = 2 * sum / (double)pressed / me->params->density, spacing = (double)me->kernel.spacing;
     double wave = PRESSURE_CFL * spacing / sqrt(q), damping = 9.87 * thinnest(me, points) / (spacing * spacing);
@@ -251,7 +252,6 @@ static void fill(step *s)
                   *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     const float *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
     float unit = 1 / ((float)s->me->params->density * s->me->kernel.gradient);
-    float least = s->me->params->full ? -INFINITY : 0;
     bool flat = s->around->dimension == 2;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
@@ -259,7 +259,7 @@ static void fill(step *s)
         s->x[i] = x[i].x, s->y[i] = x[i].y, s->z[i] = flat ? 0 : x[i].z;
         memcpy(f->place + 4 * i, (const float[4]){s->x[i], s->y[i], s->z[i], 0}, 4 * sizeof(float));
         memcpy(f->flow + 4 * i, (const float[4]){v[i].x, v[i].y, flat ? 0 : v[i].z, 0}, 4 * sizeof(float));
-        f->q[i] = rh_max_of(unit * pressure[i], least);
+        f->q[i] = rh_max_of(unit * pressure[i], 0);
     }
     for (int64_t i = f->count; i < f->count + 8; i++) {
         s->x[i] = s->y[i] = s->z[i] = 1e15f;

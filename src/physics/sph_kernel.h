@@ -6,6 +6,9 @@
 //      wendland    W = value (1 - r / h)^4 (1 + 4 r / h), and its gradient: H. Wendland's C2 function, "Piecewise
 //                  polynomial, positive definite and compactly supported radial functions of minimal degree", Advances
 //                  in Computational Mathematics 4, 1995
+//      isochoric   grad W = -slope (1 - r / h)^2 (1 - c r / h) x: between it (c = 1) and the next flatter one (c = 0),
+//      with
+//                  c chosen so that the density of the lattice stays when it is sheared (sph_kernel.c)
 //      mueller     as the source: W = value (1 - r^2 / h^2)^3, smooth, for densities, and grad W = -slope (1 - r / h)^2
 //                  x / r, sharp, for all derivatives (M. Mueller, D. Charypar, M. Gross, "Particle-based fluid
 //                  simulation for interactive applications", SCA 2003: poly6 and spiky). The second is not the
@@ -23,17 +26,18 @@
 #include <stdbool.h>
 #include "base/simd.h"
 
-typedef enum rh_sph_kernel_kind { RH_SPH_WENDLAND, RH_SPH_MUELLER } rh_sph_kernel_kind;
+typedef enum rh_sph_kernel_kind { RH_SPH_ISOCHORIC, RH_SPH_WENDLAND, RH_SPH_MUELLER } rh_sph_kernel_kind;
 
 typedef struct rh_sph_kernel {
     int dimension;
     rh_sph_kernel_kind kind;
-    float spacing;    // m between particles at rest
-    float support;    // m
-    float inverse;    // 1/m: 1 / support
-    float value;      // 1/m^dimension
-    float slope;      // 1/m^(2+dimension), mueller: 1/m^(1+dimension)
-    float softening;  // m^2: 0.01 support^2, keeps quotients finite where particles meet
+    float spacing;     // m between particles at rest
+    float support;     // m
+    float inverse;     // 1/m: 1 / support
+    float value;       // 1/m^dimension
+    float slope;       // 1/m^(2+dimension), mueller: 1/m^(1+dimension)
+    float fall, peak;  // isochoric: c, and the share of wendland's W in its own
+    float softening;   // m^2: 0.01 support^2, keeps quotients finite where particles meet
     float volume;  // m^3 (m^2): what makes the density of the lattice 1. Not spacing^dimension: sums are not integrals
     float number;  // sum of w on the lattice
     float stiffness;    // 1/m^2: sum of the pressure operator's coefficients on the lattice
@@ -74,6 +78,8 @@ static inline rh_f8 rh_sph_value(const rh_sph_kernel *k, rh_f8 square)
         return k->value * (left * left * left);
     }
     rh_f8 q = k->inverse * rh_f8_sqrt(square), left = rh_f8_max(1 - q, none);
+    if (k->kind == RH_SPH_ISOCHORIC)
+        return k->value * (left * left * left) * ((1 - k->peak) * (1 + 3 * q) + k->peak * (left * (1 + 4 * q)));
     left = left * left;
     return k->value * (left * left) * (1 + 4 * q);
 }
@@ -86,6 +92,7 @@ static inline rh_f8 rh_sph_slope(const rh_sph_kernel *k, rh_f8 distance)
 {
     rh_f8 left = rh_f8_max(1 - k->inverse * distance, rh_f8_all(0));
     if (k->kind == RH_SPH_WENDLAND) return k->slope * (left * left * left);
+    if (k->kind == RH_SPH_ISOCHORIC) return k->slope * (left * left) * (1 - k->fall * (k->inverse * distance));
     rh_f8 g = k->slope * (left * left) / rh_f8_max(distance, rh_f8_all(1e-6f * k->support));
     return rh_f8_select(distance > rh_f8_all(1e-6f * k->support), g, rh_f8_all(0));
 }

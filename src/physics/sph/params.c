@@ -7,7 +7,7 @@
 #include "physics/substances.h"
 
 static const char *const solvers[] = {"exact", "multilevel", "isph", "iisph", NULL};
-static const char *const kernels[] = {"wendland", "mueller", NULL};
+static const char *const kernels[] = {"automatic", "isochoric", "wendland", "mueller", NULL};
 static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", "sparse", NULL};
 static const char *const forms[] = {"pairs", "stress", "laplacian", NULL};
 static const char *const viscous_solvers[] = {"levels", "diagonal", "assembled", "explicit", NULL};
@@ -27,9 +27,10 @@ static const rh_param rows[] = {
      .help = "of the pressure: exact (conjugate gradients on the operator that the step applies), isph (on a Laplacian "
              "that "
              "resembles it), or iisph (relaxed Jacobi sweeps)"},
-    {"kernel", RH_PARAM_CHOICE, AT(kernel), "", "wendland", .choices = kernels,
-     .help = "wendland (C2, derivatives are those of the density), or mueller (two that do not belong together, as the "
-             "source has them)"},
+    {"kernel", RH_PARAM_CHOICE, AT(kernel), "", "automatic", .choices = kernels,
+     .help = "isochoric (shear leaves the density alone: waves swing as they should), wendland (C2; holds particles "
+             "firmer), mueller (two that do not belong together, as the source has them); automatic is isochoric "
+             "in the plane, but for thick liquids and full vessels, and wendland otherwise"},
     {"cfl", RH_PARAM_FLOAT, AT(cfl), "supports", "0.2", 0.01, 1,
      .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles, in radii of the "
              "kernel (two particle spacings)"},

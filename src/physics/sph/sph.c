@@ -62,6 +62,27 @@ static double spacing_of(const rh_sph_params *p, const rh_surroundings *around)
     return around->cell / (double)p->particles_per_axis;
 }
 
+static bool is_viscous(const rh_sph_params *p) { return p->viscosity > 0 || p->viscosity_varies; }
+
+// m/s: the artificial viscosity (alpha c) that has as much effect as the liquid's own, a kinematic viscosity of alpha c
+// h / (2 (dimension + 2)) (J. J. Monaghan, Rep. Prog. Phys. 68, 2005, equation 8.8). `support` is h, in m.
+static double as_artificial(const rh_sph_params *p, int dimension, double support)
+{
+    return 2 * (dimension + 2) * p->viscosity / p->density / support;
+}
+
+// The isochoric kernel lets waves swing as they should. In thick liquids nothing swings, and wendland's keeps particles
+// more even; in full vessels the level of the pressure, which shakes particles that lie unevenly, is the higher the
+// less even they are: with the isochoric one a vortex burst (docs/theory/sph.md, full vessels). In space water at rest
+// still moves at 0.016 sqrt(g H) with it, and shows 1.08 of its pressure.
+static const double THICK = 0.05;  // m/s, as the usual artificial viscosity
+static rh_sph_kernel_kind kernel_of(const rh_sph_params *p, const rh_surroundings *around)
+{
+    if (p->kernel > 0) return (rh_sph_kernel_kind)(p->kernel - 1);
+    bool thick = p->viscosity_varies || as_artificial(p, around->dimension, 2 * spacing_of(p, around)) > THICK;
+    return thick || p->full || around->dimension == 3 ? RH_SPH_WENDLAND : RH_SPH_ISOCHORIC;
+}
+
 static rh_code sph_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                           rh_status *status)
 {
@@ -76,7 +97,7 @@ static rh_code sph_create(const void *params, const rh_surroundings *around, rh_
         .dimension = around->dimension,
         .spacing = spacing_of(p, around),
         .support = 2,
-        .kind = (rh_sph_kernel_kind)p->kernel,
+        .kind = kernel_of(p, around),
         .blend_from = blends ? p->blend_from : 1e9,
         .blend_to = blends ? p->blend_to : 1e9,
         .mirrored = p->solver == RH_SPH_EXACT,
@@ -97,14 +118,10 @@ static double tension_limit(const rh_sph_params *p, double spacing)
     return 0.4 * sqrt(p->density * spacing * spacing * spacing / (2 * 3.14159265358979 * p->surface_tension));
 }
 
-static bool is_viscous(const rh_sph_params *p) { return p->viscosity > 0 || p->viscosity_varies; }
-
-// Artificial viscosity is for what the liquid's own does not damp: it is as much as alpha c h / (2 (dimension + 2)) of
-// kinematic viscosity (J. J. Monaghan, Rep. Prog. Phys. 68, 2005, equation 8.8).
+// Artificial viscosity is for what the liquid's own does not damp.
 static double artificial(const rh_sph_params *p, const rh_sph_kernel *k)
 {
-    double own = 2 * (k->dimension + 2) * p->viscosity / p->density / (double)k->support;
-    return fmax(p->artificial_viscosity - own, 0);
+    return fmax(p->artificial_viscosity - as_artificial(p, k->dimension, (double)k->support), 0);
 }
 static double at_walls(const rh_sph_params *p) { return is_viscous(p) ? 0 : p->wall_viscosity; }
 

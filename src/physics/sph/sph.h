@@ -15,7 +15,7 @@ typedef struct rh_sph_params {
     double
         density_correction;  // share of a density error that the longest step the flow allows undoes; 1: every step all
     double shifting;         // spacings^2: particles are shifted by this times `uneven` (fluid.h), at most
-    int kernel;              // rh_sph_kernel_kind
+    int kernel;              // 0 automatic, else rh_sph_kernel_kind + 1
     double tolerance;        // mean density error
     int64_t max_iterations;
     double artificial_viscosity, wall_viscosity;  // m/s

@@ -6,6 +6,7 @@
 // turns bits into numbers. So no distance is computed twice, and lists have the length they need.
 #include "physics/sph_lists.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -31,15 +32,17 @@ static void make_places(places *p)
 
 // Candidates of one kind around the cell at hand.
 typedef struct candidates {
-    rh_sph_run runs[RH_SPH_MOST_RUNS];
+    rh_sph_run runs[RH_SPH_FAR_RUNS];
     int count;   // of runs
     int eights;  // of all of them
 } candidates;
 
-static candidates candidates_of(const rh_tiles *tiles, const uint32_t *first, int32_t t, int c)
+static candidates candidates_of(const rh_tiles *tiles, const uint32_t *first, int32_t t, int c, int far)
 {
-    candidates out = {.eights = 0};
-    out.count = rh_sph_runs(tiles, first, t, c & 7, c >> 3 & 7, c >> 6, out.runs);
+    candidates out;
+    out.eights = 0;
+    if (far == 1) out.count = rh_sph_runs(tiles, first, t, c & 7, c >> 3 & 7, c >> 6, out.runs);
+    else out.count = rh_sph_far_runs(tiles, first, t, c & 7, c >> 3 & 7, c >> 6, far, out.runs);
     for (int r = 0; r < out.count; r++) out.eights += (int)((out.runs[r].end - out.runs[r].begin + LANES - 1) / LANES);
     return out;
 }
@@ -52,6 +55,7 @@ typedef struct finder {
     int64_t *tile_first;  // [tiles + 1] where those of a tile begin
     uint32_t *eights[2];  // [count] length of the lists, particles and walls
     float *thin;          // [count] m: distance from thin solids, 1e30 when they are far; NULL: there are none
+    uint8_t *far;         // [tiles] cells that particles of a tile look far; NULL: one
 } finder;
 
 // --- thin walls ------------------------------------------------------------------------------------------------------
@@ -120,13 +124,18 @@ static inline int test_fluid(const finder *f, const candidates *c, const veil *v
 {
     const rh_sph_search *s = f->s;
     const rh_sph_kernel *k = s->kernel;
-    rh_f8 sum = rh_f8_all(0), most = rh_f8_all(k->support * k->support);
+    rh_f8 sum = rh_f8_all(0), support = rh_f8_all(s->reach ? fmaxf(k->support, s->reach[i]) : k->support), most;
     float x = s->x[i], y = s->y[i], z = s->z[i];
     int total = 0;
+    most = support * support;
     for (int r = 0; r < c->count; r++)
         for (int64_t q = c->runs[r].begin, end = c->runs[r].end; q < end; q += LANES) {
             rh_f8 dx = rh_f8_load(s->x + q) - x, dy = rh_f8_load(s->y + q) - y, dz = rh_f8_load(s->z + q) - z;
             rh_f8 square = dx * dx + dy * dy + dz * dz;
+            if (s->reach) {
+                rh_f8 both = rh_f8_max(support, rh_f8_load(s->reach + q));
+                most = both * both;
+            }
             int bits = rh_i8_bits(square < most);
             if (end - q < LANES) bits &= (1 << (end - q)) - 1;
             if (v && bits) bits = seen_bits(v, q, square, bits, false);
@@ -205,8 +214,8 @@ static int64_t visit_tile(const finder *f, int32_t t, cell_visit *visit)
     if (first[0] == first[tiles->cells]) return 0;
     for (int c = 0; c < tiles->cells; c++) {
         if (first[c] == first[c + 1]) continue;
-        const candidates all[2] = {candidates_of(tiles, tiles->first, t, c),
-                                   candidates_of(tiles, f->s->walls->first, t, c)};
+        const candidates all[2] = {candidates_of(tiles, tiles->first, t, c, f->far ? f->far[t] : 1),
+                                   candidates_of(tiles, f->s->walls->first, t, c, 1)};
         if (visit) visit(f, all, first[c], first[c + 1], f->bits + f->tile_first[t] + total);
         total += (int64_t)(first[c + 1] - first[c]) * (all[0].eights + all[1].eights);
     }
@@ -274,6 +283,29 @@ static rh_code find_thin(finder *f, rh_arena *arena, rh_status *status)
                                          : (float)rh_obstacles_distance_of(s->obstacles, near.items, near.count,
                                                                            place_of(s, i), NULL);
         }
+    }
+    return RH_OK;
+}
+
+// How far each tile must look: as far as its own particles and those of the tiles around it reach.
+static rh_code find_far(finder *f, rh_arena *arena, rh_status *status)
+{
+    const rh_sph_search *s = f->s;
+    const rh_tiles *tiles = s->tiles;
+    if (!s->reach) return RH_OK;
+    uint8_t *own = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    f->far = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    if (!own || !f->far) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        float most = 0;
+        for (int64_t i = rh_tile_first(tiles, t); i < tiles->first[(int64_t)(t + 1) * tiles->cells]; i++)
+            most = fmaxf(most, s->reach[i]);
+        own[t] = (uint8_t)fminf(fmaxf(ceilf(most / tiles->h - 1e-3f), 1), RH_SPH_FARTHEST);
+    }
+    for (int32_t t = 0; t < tiles->count; t++) {
+        f->far[t] = own[t];
+        for (int n = 0; n < RH_NEAR; n++)
+            if (tiles->near[t][n] >= 0 && own[tiles->near[t][n]] > f->far[t]) f->far[t] = own[tiles->near[t][n]];
     }
     return RH_OK;
 }
@@ -353,6 +385,7 @@ static rh_code build(rh_sph_lists *lists, const rh_sph_search *search, rh_arena 
     lists->fluid.nobody = (uint32_t)search->count;
     lists->walls.nobody = (uint32_t)search->walls->count;
     RH_TRY(make_firsts(lists, search->count, status));
+    RH_TRY(find_far(&f, arena, status));
     RH_TRY(take(&f, arena, status));
     RH_TRY(find_thin(&f, arena, status));
     pass(&f, test_cell);

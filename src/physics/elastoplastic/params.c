@@ -7,6 +7,7 @@
 static const char *const laws[] = {"hencky", "linear", "stvk", "neo_hookean", NULL};
 static const char *const norms[] = {"mises", "full", NULL};
 static const char *const strains[] = {"multiplied", "added", NULL};
+static const char *const references[] = {"kept", "step", "start", NULL};
 static const char *const weights[] = {"smooth", "squared", NULL};
 
 #define KIND_ROWS                                                                                                      \
@@ -98,6 +99,10 @@ static const rh_param rows[] = {
      .help = "how the strain of a step joins the stored one: multiplied, or added (to compare with: what turns does "
              "not come "
              "back to its shape)"},
+    {"reference", RH_PARAM_CHOICE, OF(reference), "", "kept", .choices = references,
+     .help = "what strains are measured from: links to neighbours that are kept until the matter has flowed or meets "
+             "other matter; of each step, as the source has it; of the start, a shape of rest (to compare with: it "
+             "breaks down when much flows)"},
     {"volume_relief", RH_PARAM_BOOL, OF(volume_relief), "", "true",
      .help = "plastic flow undoes a change of volume too where that is more than a tenth"},
     {"fuse", RH_PARAM_BOOL, OF(fuse), "", "true",

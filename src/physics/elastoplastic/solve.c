@@ -56,7 +56,7 @@ static void find_hold(const rh_ep_solve *s, float known, float time, float frict
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
         float sound = rh_ep_sound(&m->moduli[i]), weight = m->lean[4 * i + 3];
-        float by = m->loose[i] ? 0 : 1 / weight;
+        float by = m->loose[i] & RH_EP_ADRIFT ? 0 : 1 / weight;
         float spring = by * (float)m->params->coherence * sound * sound / (a * a);
         float rate = spring * time + by * friction * (float)m->params->damping * sound / a;
         for (int c = 0; c < 3; c++)

@@ -24,7 +24,7 @@
 enum { LANES = 8 };
 static const float LEAST = 1e-4f;                                           // s^2
 static const float RELIEF_FROM = 0.0953101798f, RELIEF_TO = 0.4054651081f;  // |ln J|: of 1.1 and 1.5
-static const float FARTHEST = 0.25f;                    // spacings: longest offset
+static const float FARTHEST = 2;                                            // spacings: longest offset
 static const float THREE_HALVES = 1.5f;
 
 typedef struct batch {

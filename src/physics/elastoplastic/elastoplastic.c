@@ -36,7 +36,6 @@ static const double TRAVEL = 0.25;              // cells that a particle travels
 static const double VISCOUS = 0.15;             // spacings^2 over viscosity: longest explicit step
 static const double WAY_OF_LIQUIDS = 0.25;      // as cfl, in liquids
 static const float FLOWED = 0.1f;               // plastic strain after which links are renewed
-static const float FORGETS = 1;                 // plastic strain in which a pattern fades to 1/e
 static const float NARROWEST = 0.5f, WIDEST = 4;   // stretches of patterns
 static const float SMALLEST = 0.3f, LONGEST = 16;   // det F, |F|^2 since links were made: beyond, they are renewed
 
@@ -404,16 +403,17 @@ static rh_code find_neighbours(step *s, rh_status *status)
 }
 
 // --- links -----------------------------------------------------------------------------------------------------------
-// All begin anew where they stand. `f`: the deformation since links were made; NULL where there were none.
-static void renew_one(step *s, int64_t i, const float *f, const float place[3])
+// All begin anew where they stand. The pattern is that of the elastic strain alone: with all that flowed in it, too, the
+// very plastic bar of test_elastoplastic_release flew apart, as particles that have flowed stand in no strained lattice.
+static void renew_one(step *s, int64_t i, const float place[3])
 {
-    const rh_ep_params *p = s->me->params;
-    float *pattern = s->pattern + 9 * i, one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    if (s->matter.moduli[i].bulk > 0) memset(pattern, 0, sizeof one);
-    else if (p->reference == RH_EP_STEP) {  // as elastic strains have it
-        memcpy(pattern, s->state.deformation + 9 * i, sizeof one);
-        rh_ep_follow(pattern, one, 1, 0.6f, 1.8f);
-    } else if (f) rh_ep_follow(pattern, f, expf(-s->state.flowed[i] / FORGETS), NARROWEST, WIDEST);
+    float *pattern = s->pattern + 9 * i;
+    bool follows = s->me->params->reference != RH_EP_STEP;
+    memset(pattern, 0, 9 * sizeof(float));
+    if (!(s->matter.moduli[i].bulk > 0)) {
+        memcpy(pattern, s->state.deformation + 9 * i, 9 * sizeof(float));
+        rh_ep_limit(pattern, NARROWEST, follows ? WIDEST : 1.8f);
+    }
     s->state.flowed[i] = 0;
     memcpy(s->matter.origin + 4 * i, place, 3 * sizeof(float));
     s->slot[i] = 0;
@@ -442,29 +442,14 @@ static rh_code map_links(step *s, rh_status *status)
     return rh_ep_links_map(&me->links, m, s->slot, &me->arena, &m->links, status);
 }
 
-// New particles came among others: all links are made anew.
-static rh_code take_in(step *s, rh_status *status)
-{
-    rh_ep_matter *m = &s->matter;
-    RH_TRY(map_links(s, status));
-    rh_ep_prepare(m);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->count; i++) {
-        float f[9];
-        bool known = s->slot[i] > 0 && rh_matrix_invert(m->since + 9 * i, f) > 0;
-        renew_one(s, i, known ? f : NULL, m->place + 4 * i);
-    }
-    return RH_OK;
-}
-
 static rh_code find_links(step *s, rh_status *status)
 {
     rh_ep_matter *m = &s->matter;
     int64_t without = 0;
     for (int64_t i = 0; i < m->count; i++) without += s->slot[i] == 0;
     m->fresh = without > 0;
-    if (without > 0 && without < m->count) RH_TRY(take_in(s, status));
-    m->fresh = without > 0;
+    for (int64_t i = 0; i < m->count && without > 0 && without < m->count; i++)  // new ones came among others
+        renew_one(s, i, m->place + 4 * i);
     if (!m->fresh) {
         RH_TRY(map_links(s, status));
         return find_neighbours(s, status);
@@ -541,11 +526,8 @@ static void renew_links(step *s)
         (m->fresh || !rh_ep_links_missing(m)))
         return;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->count; i++) {
-        float f[9];
-        bool known = since_after(m, i, f);
-        renew_one(s, i, known ? f : NULL, (const float[3]){x[i].x, x[i].y, m->dimension == 2 ? 0 : x[i].z});
-    }
+    for (int64_t i = 0; i < m->count; i++)
+        renew_one(s, i, (const float[3]){x[i].x, x[i].y, m->dimension == 2 ? 0 : x[i].z});
 }
 
 // Who loses its neighbours gets soft, and is nobody's any more when they weigh next to nothing: fits by few far

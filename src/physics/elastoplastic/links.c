@@ -279,16 +279,15 @@ float rh_ep_reach_of(const rh_ep_matter *m, const float pattern[9])
     return 1.001f * support * fmaxf(1, sqrtf(fmaxf(a.value[0], 0)));
 }
 
-void rh_ep_follow(float pattern[9], const float since[9], float share, float least, float most)
+void rh_ep_limit(float pattern[9], float least, float most)
 {
-    float old[9], p[9], by[9] = {0};
-    for (int n = 0; n < 9; n++) old[n] = pattern[n] + (n % 4 == 0);
-    rh_matrix_times(since, old, p);
+    float p[9], by[9] = {0}, out[9];
+    for (int n = 0; n < 9; n++) p[n] = pattern[n] + (n % 4 == 0);
     rh_matrix_axes a = rh_matrix_axes_of_square(p);
     for (int k = 0; k < 3; k++) {
-        float s = sqrtf(fmaxf(a.value[k], 1e-6f)), wanted = fminf(fmaxf(powf(s, share), least), most);
+        float s = sqrtf(fmaxf(a.value[k], 1e-6f)), wanted = fminf(fmaxf(s, least), most);
         for (int n = 0; n < 9; n++) by[n] += wanted / s * a.vector[k][n / 3] * a.vector[k][n % 3];
     }
-    rh_matrix_times(by, p, old);
-    for (int n = 0; n < 9; n++) pattern[n] = isfinite(old[n]) ? old[n] - (n % 4 == 0) : 0;
+    rh_matrix_times(by, p, out);
+    for (int n = 0; n < 9; n++) pattern[n] = isfinite(out[n]) ? out[n] - (n % 4 == 0) : 0;
 }

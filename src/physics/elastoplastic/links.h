@@ -27,10 +27,9 @@ rh_code rh_ep_links_map(const rh_ep_links *links, const rh_ep_matter *matter, co
 // Are there particles nearer than a spacing or so that are not linked, and of one piece?
 bool rh_ep_links_missing(const rh_ep_matter *matter);
 
-// Pattern: how particles that stood on a lattice stand now. `metric` (matter.h) of a pattern, less 1.
+// Pattern: the elastic strain of the lattice when links were made. `metric` (matter.h) of a pattern, less 1.
 void rh_ep_metric_of(const float pattern[9], float metric[8]);
 // m: how far away neighbours of such a particle are at most.
 float rh_ep_reach_of(const rh_ep_matter *matter, const float pattern[9]);
-// pattern = since pattern, with stretches between `least` and `most`, each to the power `share`. `since`: whole, not
-// less 1.
-void rh_ep_follow(float pattern[9], const float since[9], float share, float least, float most);
+// Stretches of a pattern lie between `least` and `most` afterwards.
+void rh_ep_limit(float pattern[9], float least, float most);

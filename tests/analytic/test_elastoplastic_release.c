@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Elastoplastic matter that is pressed and let go, against the two methods that the source compares with.
+// Elastoplastic matter that is pressed and let go, against the two methods that the source compares with; and that
+// bounces.
 #include <math.h>
 #include "lab.h"
 
@@ -81,8 +82,60 @@ static void plastic_bars_stay(void **state)
     assert_true(start.after > 3 * own.after);
 }
 
+// --- bounces ---------------------------------------------------------------------------------------------------------
+typedef struct bounce {
+    double least, most;  // m: of the middle, until it turns, and after
+    bool up;
+    int steps;
+} bounce;
+
+static void watch_bounce(lab *l, void *user)
+{
+    bounce *b = user;
+    double y = lab_center(l).y;
+    b->steps++;
+    if (!b->up && y > b->least + 1e-6) b->up = true;
+    if (b->up) b->most = fmax(b->most, y);
+    else b->least = y;
+}
+
+// Share of a fall of 10 cm that a stiff box comes up again.
+static double rebound(const char *options, int *steps)
+{
+    lab l;
+    bounce b = {.least = 1e9};
+    lab_open(&l,
+             "dimension: 2\ncell: 0.04\nphysics: {elastoplastic: {stiffness: 1e7, %s}}\nbodies: [{shape: {box: {min: "
+             "[-0.1, 0.1, -1], max: [0.1, 0.3, 1]}}}]\nsolids: [{friction: 0, shape: {plane: {point: [0, 0, 0], normal: "
+             "[0, 1, 0]}}}]\n",
+             options);
+    lab_run(&l, 0.28, watch_bounce, &b);
+    lab_close(&l);
+    print_message("stiff box (%s): %.3f of its fall, %d steps\n", options, (b.most - 0.1) / 0.1, b.steps);
+    *steps = b.steps;
+    return (b.most - 0.1) / 0.1;
+}
+
+// Explicit steps follow the blow, 4 ms long. Implicit ones are longer: what is given back is what `restitution` says, its
+// square of the height.
+static void stiff_boxes_bounce(void **state)
+{
+    (void)state;
+    int many, few;
+    double followed = rebound("implicit: false", &many), share = sqrt(followed);
+    char options[80];
+    snprintf(options, sizeof options, "implicit: true, restitution: %.3f", share);
+    double given = rebound(options, &few);
+    assert_true(followed > 0.3 && followed < 1);
+    assert_true(fabs(given - followed) < 0.1);
+    assert_true(few * 20 < many);
+    assert_true(rebound("implicit: true", &few) < 0.05);
+    assert_true(rebound("implicit: true, restitution: 1", &few) < 1.001);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(elastic_bars_come_back), cmocka_unit_test(plastic_bars_stay)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(elastic_bars_come_back), cmocka_unit_test(plastic_bars_stay),
+                                       cmocka_unit_test(stiff_boxes_bounce)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

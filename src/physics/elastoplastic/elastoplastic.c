@@ -168,22 +168,10 @@ static double stretch_factor(const rh_ep_params *p, const float f[9])
     return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
 }
 
-// How much nearer than on the lattice particles stand along some axis, at most.
-static double crowd_factor(const float pattern[9])
-{
-    float p[9], q[9];
-    double sum = 0;
-    for (int n = 0; n < 9; n++) p[n] = pattern[n] + (n % 4 == 0);
-    if (!(rh_matrix_invert(p, q) > 0)) return 1;
-    for (int n = 0; n < 9; n++) sum += pow((double)q[n] - (n % 4 == 0), 2);
-    return 1 + sqrt(sum);
-}
-
 static double sound_limit(const elastoplastic *me, const rh_points *points)
 {
     const rh_ep_params *p = me->params;
     const float *f = rh_points_data(points, "deformation", RH_POINT_MAT3F);
-    const float *pattern = rh_points_data(points, "pattern", RH_POINT_MAT3F);
     const source from = source_of(p, points);
     double least = 1e9, a = (double)me->kernel.spacing;
     bool same = !from.kind && !from.stiffness;
@@ -193,7 +181,7 @@ static double sound_limit(const elastoplastic *me, const rh_points *points)
     for (int64_t i = 0; i < points->count; i++) {
         rh_ep_moduli own = all;
         if (!same) moduli_of(p, &from, i, 0, &own);
-        least = fmin(least, wave_limit(p, &own, a) / (stretch_factor(p, f + 9 * i) * crowd_factor(pattern + 9 * i)));
+        least = fmin(least, wave_limit(p, &own, a) / stretch_factor(p, f + 9 * i));
     }
     return least;
 }

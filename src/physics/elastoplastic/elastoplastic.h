@@ -41,6 +41,7 @@ typedef struct rh_ep_params {
     double coherence;  // of places among neighbours, over the stiffness of the matter
     double damping;    // of motion that no strain describes
     double implicit_damping;
+    double restitution;  // of blows on walls in implicit steps
     double cfl;          // spacings that a sound wave travels in a step, explicit
     double strain_step;  // largest strain or turn in a step, implicit
     double time_step;    // s: of fixed steps; 0 = as they must be

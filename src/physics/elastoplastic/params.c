@@ -115,6 +115,9 @@ static const rh_param rows[] = {
      .help = "steps by a linear solve: their length is that of the motion, not of sound waves"},
     {"implicit_damping", RH_PARAM_FLOAT, OF(implicit_damping), "", "0.2", 0, 1,
      .help = "of implicit steps: 0 keeps energy, 1 is the backward Euler method"},
+    {"restitution", RH_PARAM_FLOAT, OF(restitution), "", "0", 0, 1,
+     .help = "of implicit steps: share of its speed that matter keeps in a blow on a wall that is over before the step "
+             "is; 0: such a blow takes all. Explicit steps follow blows and need none"},
     {"coherence", RH_PARAM_FLOAT, OF(coherence), "", "0.5", 0, 4,
      .help = "how stiffly particles keep their places among their neighbours, over the stiffness of the matter; 0 lets "
              "tension pull them into clumps"},

@@ -159,12 +159,18 @@ static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double sp
     return step;
 }
 
-// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings.
+// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch.
 static double stretch_factor(const rh_ep_params *p, const float f[9])
 {
-    double sum = 0;
-    for (int c = 0; c < 9; c++) sum += (double)(f[c] * f[c]);
-    double s = 1 + sqrt(sum);
+    float whole[9], square[9], off = 0;
+    for (int n = 0; n < 9; n++) whole[n] = f[n] + (n % 4 == 0);
+    rh_matrix_times_turned(whole, whole, square);
+    for (int n = 0; n < 9; n++) off += (square[n] - (n % 4 == 0)) * (square[n] - (n % 4 == 0));
+    double s = 1 + sqrt((double)off);
+    if (s > 1.1) {
+        rh_matrix_axes a = rh_matrix_axes_of_square(whole);
+        s = sqrt(fmax((double)a.value[0], 1 / fmax((double)a.value[2], 1e-2)));
+    }
     return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
 }
 

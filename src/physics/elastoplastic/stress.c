@@ -19,6 +19,7 @@
 #include "physics/elastoplastic/stress.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/eigen.h"
 
 enum { LANES = 8 };
@@ -26,6 +27,7 @@ static const float LEAST = 1e-4f;                                           // s
 static const float RELIEF_FROM = 0.0953101798f, RELIEF_TO = 0.4054651081f;  // |ln J|: of 1.1 and 1.5
 static const float FARTHEST = 2;                                            // spacings: longest offset
 static const float THREE_HALVES = 1.5f;
+static const float LARGEST = 25, SMALLEST = 0.02f;  // |F|^2, det F
 
 typedef struct batch {
     rh_ep_matter *m;
@@ -264,6 +266,15 @@ static void multiply(const float g[9], float f[9])
             f[3 * r + c] += g[3 * r + c] + g[3 * r] * old[c] + g[3 * r + 1] * old[3 + c] + g[3 * r + 2] * old[6 + c];
 }
 
+// No elastic stretch is larger than some 5, and none turns matter inside out: what few neighbours say of single particles
+// has no bound of its own, and one such particle makes steps short for all.
+static bool is_sound(const float f[9])
+{
+    float square = 0;
+    for (int c = 0; c < 9; c++) square += (f[c] + (c % 4 == 0)) * (f[c] + (c % 4 == 0));
+    return square < LARGEST && determinant(f) > SMALLEST;
+}
+
 void rh_ep_compose(const rh_ep_matter *m, float *deformation, float *offset)
 {
     bool added = m->params->strain == RH_EP_ADDED;
@@ -272,7 +283,10 @@ void rh_ep_compose(const rh_ep_matter *m, float *deformation, float *offset)
         const float *g = m->gradient + 9 * i;
         if (!(determinant(g) > 0.5f)) continue;
         turn_offset(m, i, offset + 3 * i);
-        if (added) add_strain(g, deformation + 9 * i);
-        else multiply(g, deformation + 9 * i);
+        float *f = deformation + 9 * i, old[9];
+        memcpy(old, f, sizeof old);
+        if (added) add_strain(g, f);
+        else multiply(g, f);
+        if (!added && !is_sound(f)) memcpy(f, old, sizeof old);
     }
 }

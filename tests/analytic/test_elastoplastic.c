@@ -290,7 +290,8 @@ static void tears_at_its_strength(void **state)
     double below = stretched(matter, rh_d3(exp(0.9 * at), 1, 1), NULL);
     double above = stretched(matter, rh_d3(exp(1.1 * at), 1, 1), NULL);
     double pressed = stretched(matter, rh_d3(exp(-2 * at), 1, 1), NULL);
-    print_message("strength 1e5 Pa: at 0.9 of it %.4g Pa, at 1.1 %.4g, pressed by 2 of it %.4g\n", below, above, pressed);
+    print_message("strength 1e5 Pa: at 0.9 of it %.4g Pa, at 1.1 %.4g, pressed by 2 of it %.4g\n", below, above,
+                  pressed);
     assert_true(fabs(below / (0.9 * strength) - 1) < 0.02);
     assert_true(above < 0.01 * strength);
     assert_true(fabs(pressed / (2 * strength) - 1) < 0.02);
@@ -443,9 +444,9 @@ static void watch_end(lab *l, void *user)
     if (y / count < w->low) *w = (swept){y / count, lab_time(l), x / count};
 }
 
-// The beam of S. Turek, J. Hron, "Proposal for numerical benchmarking of fluid-structure interaction", 2006, alone (CSM3):
-// 0.35 x 0.02 m, E = 1.4e6 Pa, nu = 0.4, g = 2 m/s^2, let go: the end swings between 0 and -128.8 mm, and to -28.6 mm
-// along the beam, 1.0995 times a second.
+// The beam of S. Turek, J. Hron, "Proposal for numerical benchmarking of fluid-structure interaction", 2006, alone
+// (CSM3): 0.35 x 0.02 m, E = 1.4e6 Pa, nu = 0.4, g = 2 m/s^2, let go: the end swings between 0 and -128.8 mm, and to
+// -28.6 mm along the beam, 1.0995 times a second.
 static void the_beam_of_turek_and_hron(void **state)
 {
     (void)state;
@@ -459,8 +460,9 @@ static void the_beam_of_turek_and_hron(void **state)
              cell);
     clamp(&l, 0);
     lab_run(&l, 0.62 / rate, watch_end, &w);
-    print_message("Turek's and Hron's beam, %g particles thick: down %.1f mm (128.8), along %.1f mm (28.6), %.3f Hz (%.3f)\n",
-                  0.02 / cell * 2, -1e3 * w.low, -1e3 * w.left, 0.5 / w.low_time, rate);
+    print_message(
+        "Turek's and Hron's beam, %g particles thick: down %.1f mm (128.8), along %.1f mm (28.6), %.3f Hz (%.3f)\n",
+        0.02 / cell * 2, -1e3 * w.low, -1e3 * w.left, 0.5 / w.low_time, rate);
     assert_true(fabs(w.low / -0.1288 - 1) < 0.03);
     assert_true(fabs(w.left / -0.0286 - 1) < 0.1);  // goes with the square of the other
     assert_true(fabs(0.5 / w.low_time / rate - 1) < 0.03);
@@ -474,8 +476,7 @@ int main(void)
         cmocka_unit_test(drift_of_closed_cycles), cmocka_unit_test(laws_in_tension_and_pressure),
         cmocka_unit_test(yield_and_unloading),    cmocka_unit_test(yield_in_shear),
         cmocka_unit_test(tears_at_its_strength),  cmocka_unit_test(speeds_of_waves),
-        cmocka_unit_test(a_beam_swings),
-        cmocka_unit_test(the_beam_of_turek_and_hron),
+        cmocka_unit_test(a_beam_swings),          cmocka_unit_test(the_beam_of_turek_and_hron),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,15 +35,16 @@ static void watch_speed(lab *l, void *user)
     *most = fmax(*most, lab_max_speed(l));
 }
 
-// scenes/elastoplastic/release.yaml in the plane (D. Gerszewski, figure 4.8; docs/sources.md): a bar is pressed together
-// by a force from its middle and let go.
+// scenes/elastoplastic/release.yaml in the plane (D. Gerszewski, figure 4.8; docs/sources.md): a bar is pressed
+// together by a force from its middle and let go.
 static outcome pressed_and_let_go(const char *options, double viscosity, double spin)
 {
     lab l;
     outcome out = {0};
     lab_open(&l,
              "dimension: 2\ncell: 0.03\ngravity: [0, 0, 0]\nrest_position: true\nlimits: {speed: 1e6}\n"
-             "physics: {elastoplastic: {stiffness: 2e4, viscosity: %g, %s}}\nbodies: [{angular_velocity: [0, 0, %g], shape: {box: {min: [-0.15, -0.04, "
+             "physics: {elastoplastic: {stiffness: 2e4, viscosity: %g, %s}}\nbodies: [{angular_velocity: [0, 0, %g], "
+             "shape: {box: {min: [-0.15, -0.04, "
              "-1], max: [0.15, 0.04, 1]}}}]\nforces: [{stop: 0.3, force: {radial: {center: [0, 0, 0], acceleration: "
              "40, radius: 0.3}}}]\n",
              viscosity, options, spin);
@@ -69,8 +70,8 @@ static void elastic_bars_come_back(void **state)
     assert_true(added.after > 1);
 }
 
-// A bar that flows a great deal stays as it was pressed, as it does with added strains. With a stored shape of rest fits
-// degenerate, as neighbours of then are none any more: it flies apart.
+// A bar that flows a great deal stays as it was pressed, as it does with added strains. With a stored shape of rest
+// fits degenerate, as neighbours of then are none any more: it flies apart.
 static void plastic_bars_stay(void **state)
 {
     (void)state;
@@ -104,11 +105,12 @@ static double rebound(const char *options, int *steps)
 {
     lab l;
     bounce b = {.least = 1e9};
-    lab_open(&l,
-             "dimension: 2\ncell: 0.04\nphysics: {elastoplastic: {stiffness: 1e7, %s}}\nbodies: [{shape: {box: {min: "
-             "[-0.1, 0.1, -1], max: [0.1, 0.3, 1]}}}]\nsolids: [{friction: 0, shape: {plane: {point: [0, 0, 0], normal: "
-             "[0, 1, 0]}}}]\n",
-             options);
+    lab_open(
+        &l,
+        "dimension: 2\ncell: 0.04\nphysics: {elastoplastic: {stiffness: 1e7, %s}}\nbodies: [{shape: {box: {min: "
+        "[-0.1, 0.1, -1], max: [0.1, 0.3, 1]}}}]\nsolids: [{friction: 0, shape: {plane: {point: [0, 0, 0], normal: "
+        "[0, 1, 0]}}}]\n",
+        options);
     lab_run(&l, 0.28, watch_bounce, &b);
     lab_close(&l);
     print_message("stiff box (%s): %.3f of its fall, %d steps\n", options, (b.most - 0.1) / 0.1, b.steps);
@@ -116,8 +118,8 @@ static double rebound(const char *options, int *steps)
     return (b.most - 0.1) / 0.1;
 }
 
-// Explicit steps follow the blow, 4 ms long. Implicit ones are longer: what is given back is what `restitution` says, its
-// square of the height.
+// Explicit steps follow the blow, 4 ms long. Implicit ones are longer: what is given back is what `restitution` says,
+// its square of the height.
 static void stiff_boxes_bounce(void **state)
 {
     (void)state;

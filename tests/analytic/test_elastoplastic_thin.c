@@ -38,7 +38,10 @@ static void keep_leading(lab *l, void *user)
     for (int64_t i = 0; i < lab_count(l); i++) {
         rh_vec3 moved = rh_v3_sub(lab_positions(l)[i], rests(l)[i]);
         double behind = way(d, now) - rh_d3_dot(to, rh_d3_from(moved));  // steps vary: it must not add up
-        if (!held[i]) continue;
+        if (!held[i]) {  // once it is back, friction of our own ends its swing
+            if (now > 2.5 * d->time) velocities(l)[i] = rh_v3_scale(velocities(l)[i], 0.98f);
+            continue;
+        }
         velocities(l)[i] = rh_v3(0, 0, 0);
         if (place_along(d, rests(l)[i]) > 0) velocities(l)[i] = rh_v3_from(rh_d3_scale(to, speed + behind / 0.02));
     }
@@ -49,12 +52,11 @@ static void grip(lab *l, const lead *d)
     rh_status status = {0};
     lab_check(rh_points_add(points_of(l), "held", RH_POINT_GROUP, &status), &status);
     uint8_t *held = rh_points_data(points_of(l), "held", RH_POINT_GROUP);
-    for (int64_t i = 0; i < lab_count(l); i++)
-        held[i] = fabs(place_along(d, lab_positions(l)[i])) > 0.5 * d->length;
+    for (int64_t i = 0; i < lab_count(l); i++) held[i] = fabs(place_along(d, lab_positions(l)[i])) > 0.5 * d->length;
 }
 
-// Spacings that particles are from where an even stretch (or a bend like that of a clamped beam) has them at most, along
-// and across the plane of the motion.
+// Spacings that particles are from where an even stretch (or a bend like that of a clamped beam) has them at most,
+// along and across the plane of the motion.
 static double farthest_off(lab *l, const lead *d, double spacing)
 {
     double most = 0, way_now = way(d, lab_time(l));
@@ -76,12 +78,12 @@ static void there_and_back(lab *l, lead *d, double spacing, const char *name)
     keep_leading(l, d);
     lab_run(l, 1.4 * d->time, keep_leading, d);
     double there = farthest_off(l, d, spacing);
-    lab_run(l, 4 * d->time, keep_leading, d);
+    lab_run(l, 3.6 * d->time, keep_leading, d);
     double back = farthest_off(l, d, spacing);
     print_message("%s, %s, %d particles: off by %.2f spacings there, %.3f back\n", name, d->bends ? "bent" : "drawn",
                   (int)lab_count(l), there, back);
     assert_true(there < 2);
-    assert_true(back < 0.3);  // thin ones still swing a little
+    assert_true(back < 0.1);
     lab_close(l);
 }
 
@@ -92,19 +94,20 @@ static const char *const MATTER = "gravity: [0, 0, 0]\nrest_position: true\nphys
 static void rods(void **state)
 {
     (void)state;
-    static const double angles[] = {0, 25, 45};
+    static const double angles[] = {0, 25, 45, 25, 45, 25, 45};
     const double a = 0.01, half = 0.1;
-    for (int n = 0; n < 9; n++) {
+    for (int n = 0; n < 7; n++) {
+        if (n % 2 == 0 && n < 6 && !getenv("RHEO_LONG")) continue;  // 25 degrees drawn and bent, in space both
         lab l;
-        double angle = angles[n % 3] * PI / 180, c = cos(angle), s = sin(angle);
-        lead d = {{c, s, 0}, {-s, c, 0}, 2 * half - 6 * a, 0, 0.4, n / 3 == 1};
+        double angle = angles[n] * PI / 180, c = cos(angle), s = sin(angle);
+        lead d = {{c, s, 0}, {-s, c, 0}, 2 * half - 6 * a, 0, 0.4, n == 3 || n == 4};
         char name[80];
-        snprintf(name, sizeof name, "rod in %s at %g degrees", n < 6 ? "the plane" : "space", angles[n % 3]);
+        snprintf(name, sizeof name, "rod in %s at %g degrees", n < 5 ? "the plane" : "space", angles[n]);
         d.most = d.bends ? 0.5 * d.length : d.length;
         lab_open(&l,
                  "dimension: %d\ncell: %g\n%sbodies: [{shape: {capsule: {from: [%.9g, %.9g, 0], to: [%.9g, %.9g, 0], "
                  "radius: %g}}}]\n",
-                 n < 6 ? 2 : 3, 2 * a, MATTER, -half * c, -half * s, half * c, half * s, 0.999 * a);
+                 n < 5 ? 2 : 3, 2 * a, MATTER, -half * c, -half * s, half * c, half * s, 0.999 * a);
         there_and_back(&l, &d, a, name);
     }
 }
@@ -112,18 +115,19 @@ static void rods(void **state)
 static void sheets(void **state)
 {
     (void)state;
-    static const double angles[] = {0, 25, 45};
+    static const double angles[] = {25, 45, 25};
     const double a = 0.01, half = 0.06;
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < 3; n++) {
+        if (n == 0 && !getenv("RHEO_LONG")) continue;
         lab l;
-        double angle = angles[n % 3] * PI / 180, c = cos(angle), s = sin(angle);
-        lead d = {{c, s, 0}, {-s, c, 0}, 2 * half - 5 * a, 0, 0.4, n == 3};
+        double angle = angles[n] * PI / 180, c = cos(angle), s = sin(angle);
+        lead d = {{c, s, 0}, {-s, c, 0}, 2 * half - 5 * a, 0, 0.4, n == 2};
         char name[80];
-        snprintf(name, sizeof name, "sheet at %g degrees", angles[n % 3]);
+        snprintf(name, sizeof name, "sheet at %g degrees", angles[n]);
         d.most = d.bends ? 0.5 * d.length : d.length;
-        lab_open(&l,
-                 "cell: %g\n%sbodies: [{shape: {cylinder: {from: [%.9g, %.9g, 0], to: [%.9g, %.9g, 0], radius: %g}}}]\n",
-                 2 * a, MATTER, s * a, -c * a, -s * a, c * a, half);
+        lab_open(
+            &l, "cell: %g\n%sbodies: [{shape: {cylinder: {from: [%.9g, %.9g, 0], to: [%.9g, %.9g, 0], radius: %g}}}]\n",
+            2 * a, MATTER, s * a, -c * a, -s * a, c * a, half);
         there_and_back(&l, &d, a, name);
     }
 }

@@ -30,14 +30,14 @@
 #include "physics/time_step.h"
 #include "solid/thin.h"
 
-enum { MARGIN = 3 };                            // cells: as wall samples need them
-static const float FADES = 0.25f, GONE = 0.1f;  // shares of the lattice's weights
-static const double TRAVEL = 0.25;              // cells that a particle travels in a step
-static const double VISCOUS = 0.15;             // spacings^2 over viscosity: longest explicit step
-static const double WAY_OF_LIQUIDS = 0.25;      // as cfl, in liquids
-static const float FLOWED = 0.1f;               // plastic strain after which links are renewed
+enum { MARGIN = 3 };                               // cells: as wall samples need them
+static const float FADES = 0.25f, GONE = 0.1f;     // shares of the lattice's weights
+static const double TRAVEL = 0.25;                 // cells that a particle travels in a step
+static const double VISCOUS = 0.15;                // spacings^2 over viscosity: longest explicit step
+static const double WAY_OF_LIQUIDS = 0.25;         // as cfl, in liquids
+static const float FLOWED = 0.1f;                  // plastic strain after which links are renewed
 static const float NARROWEST = 0.5f, WIDEST = 4;   // stretches of patterns
-static const float SMALLEST = 0.3f, LONGEST = 16;   // det F, |F|^2 since links were made: beyond, they are renewed
+static const float SMALLEST = 0.3f, LONGEST = 16;  // det F, |F|^2 since links were made: beyond, they are renewed
 
 typedef struct elastoplastic {
     const rh_ep_params *params;
@@ -91,7 +91,7 @@ static rh_code add_attributes(const rh_ep_params *p, rh_points *points, rh_statu
 }
 
 static rh_code elastoplastic_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
-                            rh_status *status)
+                                    rh_status *status)
 {
     const rh_ep_params *p = params;
     elastoplastic *me = rh_alloc_zero(sizeof *me, "elastoplastic", status);
@@ -292,11 +292,11 @@ static rh_code take(step *s, rh_status *status)
     s->x = take_floats(s, 1, false, status), s->y = take_floats(s, 1, false, status);
     s->z = take_floats(s, 1, false, status), s->start = take_floats(s, 3, false, status);
     s->sums = rh_arena_take(&s->me->arena, (size_t)(rh_blocks(s->points->count) + 1) * sizeof(double), status);
-    if (!m->origin || (flows && !m->near_metric) || !m->reach || !m->since || !s->state.flowed || !s->pattern || !s->slot ||
-        !m->place || !m->flow || !m->load || !m->inverse || !m->metric || !m->lean || !m->firm || !m->apart ||
-        !m->hold || !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push || !m->density ||
-        !m->covered || !m->loose || !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen ||
-        !s->x || !s->y || !s->z || !s->start || !s->sums)
+    if (!m->origin || (flows && !m->near_metric) || !m->reach || !m->since || !s->state.flowed || !s->pattern ||
+        !s->slot || !m->place || !m->flow || !m->load || !m->inverse || !m->metric || !m->lean || !m->firm ||
+        !m->apart || !m->hold || !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push ||
+        !m->density || !m->covered || !m->loose || !m->moduli || !s->state.deformation || !s->state.mises ||
+        !s->state.stiffen || !s->x || !s->y || !s->z || !s->start || !s->sums)
         return RH_MEMORY;
     sum_lattice(m);
     return RH_OK;
@@ -397,8 +397,9 @@ static rh_code find_neighbours(step *s, rh_status *status)
 }
 
 // --- links -----------------------------------------------------------------------------------------------------------
-// All begin anew where they stand. The pattern is that of the elastic strain alone: with all that flowed in it, too, the
-// very plastic bar of test_elastoplastic_release flew apart, as particles that have flowed stand in no strained lattice.
+// All begin anew where they stand. The pattern is that of the elastic strain alone: with all that flowed in it, too,
+// the very plastic bar of test_elastoplastic_release flew apart, as particles that have flowed stand in no strained
+// lattice.
 static void renew_one(step *s, int64_t i, const float place[3])
 {
     float *pattern = s->pattern + 9 * i;
@@ -778,7 +779,7 @@ static rh_code run(step *s, rh_status *status)
 }
 
 static rh_code elastoplastic_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
-                          rh_step_report *report, rh_status *status)
+                                  rh_step_report *report, rh_status *status)
 {
     step s = {.me = self,
               .around = around,
@@ -793,7 +794,10 @@ static rh_code elastoplastic_step(void *self, const rh_surroundings *around, dou
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
-static int elastoplastic_per_axis(const void *params) { return (int)((const rh_ep_params *)params)->particles_per_axis; }
+static int elastoplastic_per_axis(const void *params)
+{
+    return (int)((const rh_ep_params *)params)->particles_per_axis;
+}
 static double elastoplastic_density(const void *params) { return ((const rh_ep_params *)params)->density; }
 static double elastoplastic_jitter(const void *params)
 {

@@ -14,8 +14,10 @@
 #include "physics/elastoplastic/matter.h"
 #include "physics/elastoplastic/small_matrix.h"
 
-static const float FIRM = 0.02f;   // det K over that of the lattice: below it is looked at closely
-static const float SMALL = 0.02f;  // eigenvalues of K over the lattice's: half of one as small is left out
+static const float FIRM = 0.3f;    // det K over that of the lattice: below it is looked at closely; surfaces have 0.5
+static const float SMALL = 0.1f;   // eigenvalues of K over the lattice's: half of one as small is left out. Forces go
+                                   // with their inverse: with 0.02 what was rolled thin flew apart
+static const float WHOLE = 0.99f;  // share of a direction from which on it counts as fixed
 static const float LEAST = 0.02f;  // det F: less is inside out
 static const float FLAT = 1e-3f;   // det (sum w dx dx^T) over that of the lattice: less says nothing of offsets
 
@@ -143,7 +145,8 @@ static hold hold_of(const rh_ep_matter *m, const float k[6])
         float value = h.axes.value[e], least = SMALL * m->lattice;
         const float *v = h.axes.vector[e];
         if (!(value > 1e-6f * m->lattice)) continue;
-        h.share[e] = value * value / (value * value + least * least);
+        float ratio = least * least / (value * value);
+        h.share[e] = 1 / (1 + ratio * ratio);
         for (int n = 0; n < 6; n++) h.inverse[n] += h.share[e] / value * v[first[n]] * v[second[n]];
         for (int n = 0; n < 9; n++) h.firm[n] += h.share[e] * v[n / 3] * v[n % 3];
         if (m->dimension == 2 && fabsf(v[2]) > 0.5f) h.share[e] = 1;
@@ -194,9 +197,10 @@ static void invert_since(const rh_ep_matter *m, int64_t i, const float f[9])
     if (!(rh_matrix_invert(f, out) > LEAST)) memset(out, 0, 9 * sizeof(float));
 }
 
-static void prepare_loose(const rh_ep_matter *m, int64_t i, const sums *s)
+static bool is_whole(const hold *h) { return h->share[0] > WHOLE && h->share[1] > WHOLE && h->share[2] > WHOLE; }
+
+static void prepare_loose(const rh_ep_matter *m, int64_t i, const sums *s, hold h)
 {
-    hold h = hold_of(m, s->k);
     float f[9], whole[9];
     memcpy(m->inverse + 6 * i, h.inverse, sizeof h.inverse);
     rh_matrix_times_symmetric(s->both, h.inverse, f);
@@ -211,8 +215,13 @@ static void prepare_one(rh_ep_matter *m, int64_t i)
     float whole = m->lattice * m->lattice * m->lattice, f[9], now[6], *lean = m->lean + 4 * i;
     sums s;
     sum_places(m, i, &s);
-    m->loose[i] = invert(s.k, m->inverse + 6 * i) > FIRM * whole ? RH_EP_FIRM : RH_EP_LOOSE | RH_EP_ADRIFT;
-    if (m->loose[i]) prepare_loose(m, i, &s);
+    hold h;
+    m->loose[i] = RH_EP_FIRM;
+    if (!(invert(s.k, m->inverse + 6 * i) > FIRM * whole)) {
+        h = hold_of(m, s.k);
+        if (!is_whole(&h)) m->loose[i] = RH_EP_LOOSE | RH_EP_ADRIFT;
+    }
+    if (m->loose[i]) prepare_loose(m, i, &s, h);
     else if (m->fresh) {
         for (int n = 0; n < 9; n++) m->since[9 * i + n] = n % 4 == 0;
     } else {

@@ -17,7 +17,8 @@ static void load_one(rh_ep_matter *m, int64_t i)
 {
     const float *t = m->stress + 6 * i, *hold = m->hold + 3 * i;
     float *out = m->load + 12 * i, whole[9] = {t[0], t[3], t[4], t[3], t[1], t[5], t[4], t[5], t[2]}, s[9];
-    if (m->loose[i] & RH_EP_LOOSE) {  // the stress of directions that are not fixed acts on nobody: from both sides, for
+    if (m->loose[i] &
+        RH_EP_LOOSE) {  // the stress of directions that are not fixed acts on nobody: from both sides, for
         rh_matrix_times_symmetric(m->firm + 9 * i, t, s);  // the torque
         memcpy(whole, s, sizeof s);
     }
@@ -111,8 +112,7 @@ static void push_crowded(rh_ep_matter *m, int64_t i)
         rh_f8 square = x * (g[0] * x + 2 * (g[3] * y + h[0] * z)) + y * (g[1] * y + 2 * h[1] * z) + z * (g[2] * z);
         rh_f8 near_by = rh_f8_max(1 - 0.5f * (mine + square) / (CROWDED * CROWDED * a * a), none);
         rh_f8 crowd = m->touch_known * CROWD / (a * a) * (metric[6] + h[2]) * near_by;
-        if (m->piece)
-            crowd = rh_f8_select(rh_f8_gather(m->piece, near) == rh_f8_all(m->piece[i]), crowd, none);
+        if (m->piece) crowd = rh_f8_select(rh_f8_gather(m->piece, near) == rh_f8_all(m->piece[i]), crowd, none);
         sum[0] += crowd * x, sum[1] += crowd * y, sum[2] += crowd * z;
     }
     for (int c = 0; c < 3; c++) m->push[4 * i + c] -= rh_f8_sum(sum[c]);

@@ -193,12 +193,11 @@ rh_code rh_ep_links_find(rh_ep_links *links, const rh_ep_matter *m, const int32_
 static void map_one(const rh_ep_links *links, int32_t slot, const uint32_t *present, const rh_sph_list *out, int64_t i)
 {
     uint32_t *to = out->near + LANES * (uint64_t)out->first[i], *end = out->near + LANES * (uint64_t)out->first[i + 1];
-    if (slot > 0)
-        RH_SPH_EACH(links->kept, slot - 1, near)
-        for (int n = 0; n < LANES; n++) {
-            uint32_t is = near[n] < links->kept.nobody ? present[near[n]] : out->nobody;
-            if (is != out->nobody) *to++ = is;
-        }
+    if (slot > 0) RH_SPH_EACH(links->kept, slot - 1, near)
+    for (int n = 0; n < LANES; n++) {
+        uint32_t is = near[n] < links->kept.nobody ? present[near[n]] : out->nobody;
+        if (is != out->nobody) *to++ = is;
+    }
     while (to < end) *to++ = out->nobody;
 }
 
@@ -259,7 +258,8 @@ void rh_ep_metric_of(const float pattern[9], float metric[8])
     for (int n = 0; n < 9; n++) p[n] = pattern[n] + (n % 4 == 0);
     rh_matrix_invert(p, q);
     for (int n = 0; n < 6; n++)
-        metric[n] = q[first[n]] * q[second[n]] + q[3 + first[n]] * q[3 + second[n]] + q[6 + first[n]] * q[6 + second[n]];
+        metric[n] = q[first[n]] * q[second[n]] + q[3 + first[n]] * q[3 + second[n]] +
+                    q[6 + first[n]] * q[6 + second[n]];
     metric[6] = metric[7] = 0;
 }
 

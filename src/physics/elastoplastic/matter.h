@@ -10,10 +10,11 @@
 //      K = sum w dX dX^T,   F = (sum w dx dX^T) K^-1,   L = (sum w dv dX^T) K^-1 F^-1
 // F is the deformation since the links were made, L the gradient of a velocity v, exact for affine motion. A stress T
 // acts on each neighbour with -w T F^-T K^-1 dX and on the particle itself with the opposite: the derivative of its
-// energy by its neighbours' places. With T symmetric neither momentum nor angular momentum changes: the torque of all of
-// them is the antisymmetric part of T F^-T K^-1 sum w dX dx^T = T. Strains of steps add up to F whatever the way, so
-// nothing drifts while links last. With links that are renewed in every step (`reference: step`) F is 1, and this is the
-// method of the source; with links that are never renewed (`reference: start`) it is that of a stored shape of rest.
+// energy by its neighbours' places. With T symmetric neither momentum nor angular momentum changes: the torque of all
+// of them is the antisymmetric part of T F^-T K^-1 sum w dX dx^T = T. Strains of steps add up to F whatever the way, so
+// nothing drifts while links last. With links that are renewed in every step (`reference: step`) F is 1, and this is
+// the method of the source; with links that are never renewed (`reference: start`) it is that of a stored shape of
+// rest.
 //
 // No stress sees motion that alternates from one particle to the next, and tension makes it grow: a pair that comes
 // closer weighs more. So every particle remembers how far it has come away from where its neighbours would carry it,

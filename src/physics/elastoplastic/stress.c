@@ -266,8 +266,8 @@ static void multiply(const float g[9], float f[9])
             f[3 * r + c] += g[3 * r + c] + g[3 * r] * old[c] + g[3 * r + 1] * old[3 + c] + g[3 * r + 2] * old[6 + c];
 }
 
-// No elastic stretch is larger than some 5, and none turns matter inside out: what few neighbours say of single particles
-// has no bound of its own, and one such particle makes steps short for all.
+// No elastic stretch is larger than some 5, and none turns matter inside out: what few neighbours say of single
+// particles has no bound of its own, and one such particle makes steps short for all.
 static bool is_sound(const float f[9])
 {
     float square = 0;

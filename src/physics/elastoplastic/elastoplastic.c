@@ -805,13 +805,13 @@ static double elastoplastic_jitter(const void *params)
     return 0;
 }
 
-// Per particle: attributes and the spare block (130), the arrays of a step (320), lists (170 in space), bits of the
-// search (40).
+// Per particle: attributes and the spare block (240), the arrays of a step (460), lists, links, and these by today's
+// numbers (170 each in space), bits of the search (40).
 static int64_t elastoplastic_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
-    int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
+    int64_t lists = dimension == 3 ? 510 : 240, cells = dimension == 3 ? 512 : 64;
     (void)params;
-    return particles * (130 + 320 + lists + 40) + tiles * (cells * 8 + 200);
+    return particles * (240 + 460 + lists + 40) + tiles * (cells * 8 + 200);
 }
 
 static rh_code elastoplastic_save(const void *self, const rh_store *to, rh_status *status)

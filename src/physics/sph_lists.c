@@ -11,6 +11,7 @@
 // evaluated for all: 2.5 times the time.)
 #include "physics/sph_lists.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -45,6 +46,7 @@ typedef struct finder {
     bool *over;           // [tiles] that was not enough
     uint32_t *eights[2];  // [count] length of the lists, particles and walls
     float *thin;          // [count] m: distance from thin solids, 1e30 when they are far; NULL: there are none
+    uint8_t *far;         // [tiles] cells that particles of a tile look far; NULL: one
 } finder;
 
 // --- thin walls ------------------------------------------------------------------------------------------------------
@@ -115,11 +117,13 @@ typedef struct crowd {
     int32_t tile;
     int cell;
     const float *from[3];  // places of all particles, or of all samples
+    const float *reaches;  // of all particles; NULL: nobody reaches beyond the support
     rh_vec3 low, high;     // box of the cell's particles
-    rh_sph_run runs[RH_SPH_MOST_RUNS];
+    float farthest;        // m: that one of these reaches
+    rh_sph_run runs[RH_SPH_FAR_RUNS];
     int run_count, run;  // run: the first that has not been gone through
     int count;
-    float x[CROWD + LANES], y[CROWD + LANES], z[CROWD + LANES];
+    float x[CROWD + LANES], y[CROWD + LANES], z[CROWD + LANES], reach[CROWD + LANES];
     uint32_t who[CROWD + LANES];
 } crowd;
 
@@ -132,12 +136,14 @@ static inline rh_f8 outside(rh_f8 x, float low, float high)
 static void add_eight(const finder *f, crowd *c, int64_t q, int lanes)
 {
     static const rh_i8 counting = {0, 1, 2, 3, 4, 5, 6, 7};
-    const rh_sph_kernel *k = f->s->kernel;
     rh_f8 x = rh_f8_load(c->from[0] + q), y = rh_f8_load(c->from[1] + q), z = rh_f8_load(c->from[2] + q);
     rh_f8 dx = outside(x, c->low.x, c->high.x), dy = outside(y, c->low.y, c->high.y),
           dz = outside(z, c->low.z, c->high.z);
-    int bits = rh_i8_bits(dx * dx + dy * dy + dz * dz < rh_f8_all(k->support * k->support)) & ((1 << lanes) - 1);
+    rh_f8 reach = c->reaches ? rh_f8_load(c->reaches + q) : rh_f8_all(0);
+    rh_f8 most = rh_f8_max(rh_f8_all(c->farthest), reach);
+    int bits = rh_i8_bits(dx * dx + dy * dy + dz * dz < most * most) & ((1 << lanes) - 1);
     const uint8_t *at = f->places->at[bits];
+    if (c->reaches) rh_f8_store(c->reach + c->count, rh_f8_pick(reach, at));
     rh_f8_store(c->x + c->count, rh_f8_pick(x, at));
     rh_f8_store(c->y + c->count, rh_f8_pick(y, at));
     rh_f8_store(c->z + c->count, rh_f8_pick(z, at));
@@ -159,7 +165,8 @@ static bool collect(const finder *f, crowd *c)
         }
         if (r->begin < r->end) break;
     }
-    for (int n = c->count; n < c->count + LANES; n++) c->x[n] = c->y[n] = c->z[n] = 1e15f, c->who[n] = UINT32_MAX;
+    for (int n = c->count; n < c->count + LANES; n++)
+        c->x[n] = c->y[n] = c->z[n] = 1e15f, c->reach[n] = 0, c->who[n] = UINT32_MAX;
     return true;
 }
 
@@ -168,18 +175,11 @@ static void begin_crowd(const finder *f, crowd *c)
 {
     const rh_sph_search *s = f->s;
     const uint32_t *first = c->walls ? s->walls->first : s->tiles->first;
+    int far = c->reaches ? f->far[c->tile] : 1, x = c->cell & 7, y = c->cell >> 3 & 7, z = c->cell >> 6;
     c->run = c->count = 0;
-    c->run_count = rh_sph_runs(s->tiles, first, c->tile, c->cell & 7, c->cell >> 3 & 7, c->cell >> 6, c->runs);
+    c->run_count = far > 1 ? rh_sph_far_runs(s->tiles, first, c->tile, x, y, z, far, c->runs)
+                           : rh_sph_runs(s->tiles, first, c->tile, x, y, z, c->runs);
     collect(f, c);
-}
-
-static void open_crowd(const finder *f, crowd *c, int cell, rh_vec3 low, rh_vec3 high)
-{
-    const rh_sph_search *s = f->s;
-    const rh_sph_walls *w = s->walls;
-    c->cell = cell, c->low = low, c->high = high;
-    c->from[0] = c->walls ? w->x : s->x, c->from[1] = c->walls ? w->y : s->y, c->from[2] = c->walls ? w->z : s->z;
-    begin_crowd(f, c);
 }
 
 static void box_of(const rh_sph_search *s, int64_t begin, int64_t end, rh_vec3 *low, rh_vec3 *high)
@@ -189,6 +189,20 @@ static void box_of(const rh_sph_search *s, int64_t begin, int64_t end, rh_vec3 *
         *low = rh_v3(rh_min(low->x, s->x[i]), rh_min(low->y, s->y[i]), rh_min(low->z, s->z[i]));
         *high = rh_v3(rh_max_of(high->x, s->x[i]), rh_max_of(high->y, s->y[i]), rh_max_of(high->z, s->z[i]));
     }
+}
+
+// Of the particles from `begin` to `end`, which are those of a cell.
+static void open_crowd(const finder *f, crowd *c, int cell, int64_t begin, int64_t end)
+{
+    const rh_sph_search *s = f->s;
+    const rh_sph_walls *w = s->walls;
+    c->cell = cell;
+    box_of(s, begin, end, &c->low, &c->high);
+    c->reaches = c->walls ? NULL : s->reach;
+    c->farthest = s->kernel->support;
+    for (int64_t i = begin; i < end && c->reaches; i++) c->farthest = rh_max_of(c->farthest, c->reaches[i]);
+    c->from[0] = c->walls ? w->x : s->x, c->from[1] = c->walls ? w->y : s->y, c->from[2] = c->walls ? w->z : s->z;
+    begin_crowd(f, c);
 }
 
 // --- neighbours ------------------------------------------------------------------------------------------------------
@@ -208,7 +222,8 @@ typedef struct target {
 static inline void test(const finder *f, const crowd *c, const veil *v, int64_t i, found *out)
 {
     const rh_sph_search *s = f->s;
-    rh_f8 most = rh_f8_all(s->kernel->support * s->kernel->support);
+    float own_reach = c->reaches ? rh_max_of(s->kernel->support, c->reaches[i]) : s->kernel->support;
+    rh_f8 most = rh_f8_all(own_reach * own_reach);
     float x = s->x[i], y = s->y[i], z = s->z[i];
     int32_t own = c->walls ? -2 : (int32_t)i;
     for (int q = 0; q < c->count; q += LANES) {
@@ -216,6 +231,10 @@ static inline void test(const finder *f, const crowd *c, const veil *v, int64_t 
         rh_f8 square = dx * dx + dy * dy + dz * dz;
         rh_i8 who;
         memcpy(&who, c->who + q, sizeof who);
+        if (c->reaches) {
+            rh_f8 both = rh_f8_max(rh_f8_all(own_reach), rh_f8_load(c->reach + q));
+            most = both * both;
+        }
         int bits = rh_i8_bits((square < most) & (who != own));
         if (v && bits) bits = seen_bits(v, c->who + q, square, bits, c->walls);
         const uint8_t *at = f->places->at[bits];
@@ -337,10 +356,8 @@ static void find_tile(const finder *f, int32_t t, target *kept)
     c[0].walls = false, c[1].walls = true, c[0].tile = c[1].tile = t;
     c[1].run = c[1].run_count = c[1].count = 0;
     for (int n = 0; n < tiles->cells; n++) {
-        rh_vec3 low, high;
         if (first[n] == first[n + 1]) continue;
-        box_of(f->s, first[n], first[n + 1], &low, &high);
-        for (int kind = 0; kind < kinds; kind++) open_crowd(f, &c[kind], n, low, high);
+        for (int kind = 0; kind < kinds; kind++) open_crowd(f, &c[kind], n, first[n], first[n + 1]);
         for (int64_t i = first[n]; i < first[n + 1]; i++) {
             target to[2];
             if (!kept) to[0] = place_in(&f->lists->fluid, i), to[1] = place_in(&f->lists->walls, i);
@@ -405,6 +422,29 @@ static rh_code find_thin(finder *f, rh_arena *arena, rh_status *status)
                                          : (float)rh_obstacles_distance_of(s->obstacles, near.items, near.count,
                                                                            place_of(s, i), NULL);
         }
+    }
+    return RH_OK;
+}
+
+// How far each tile must look: as far as its own particles and those of the tiles around it reach.
+static rh_code find_far(finder *f, rh_arena *arena, rh_status *status)
+{
+    const rh_sph_search *s = f->s;
+    const rh_tiles *tiles = s->tiles;
+    if (!s->reach) return RH_OK;
+    uint8_t *own = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    f->far = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    if (!own || !f->far) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        float most = 0;
+        for (int64_t i = rh_tile_first(tiles, t); i < tiles->first[(int64_t)(t + 1) * tiles->cells]; i++)
+            most = fmaxf(most, s->reach[i]);
+        own[t] = (uint8_t)fminf(fmaxf(ceilf(most / tiles->h - 1e-3f), 1), RH_SPH_FARTHEST);
+    }
+    for (int32_t t = 0; t < tiles->count; t++) {
+        f->far[t] = own[t];
+        for (int n = 0; n < RH_NEAR; n++)
+            if (tiles->near[t][n] >= 0 && own[tiles->near[t][n]] > f->far[t]) f->far[t] = own[tiles->near[t][n]];
     }
     return RH_OK;
 }
@@ -476,6 +516,7 @@ static rh_code build(rh_sph_lists *lists, const rh_sph_search *search, rh_arena 
     lists->fluid.nobody = (uint32_t)search->count;
     lists->walls.nobody = (uint32_t)search->walls->count;
     RH_TRY(make_firsts(lists, search->count, status));
+    RH_TRY(find_far(&f, arena, status));
     RH_TRY(take(&f, arena, status));
     RH_TRY(find_thin(&f, arena, status));
     find_all(&f);

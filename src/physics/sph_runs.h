@@ -6,7 +6,7 @@
 #pragma once
 #include "grid/tiles.h"
 
-enum { RH_SPH_MOST_RUNS = 18 };
+enum { RH_SPH_MOST_RUNS = 18, RH_SPH_FARTHEST = 4, RH_SPH_FAR_RUNS = 162 };  // 9 x 9 rows, each in two tiles
 
 typedef struct rh_sph_run {
     uint32_t begin, end;
@@ -35,6 +35,20 @@ static inline int rh_sph_runs(const rh_tiles *tiles, const uint32_t *first, int3
             if (i == 0) count += rh_sph_add_run(tiles, first, t, 0, 7, 7, y, z, out + count);
             count += rh_sph_add_run(tiles, first, t, 1, i > 0 ? i - 1 : 0, i < 7 ? i + 1 : 7, y, z, out + count);
             if (i == 7) count += rh_sph_add_run(tiles, first, t, 2, 0, 0, y, z, out + count);
+        }
+    return count;
+}
+
+// The same of cells that are at most `far` cells away along each axis, 1 to RH_SPH_FARTHEST.
+static inline int rh_sph_far_runs(const rh_tiles *tiles, const uint32_t *first, int32_t t, int i, int j, int k, int far,
+                                  rh_sph_run out[RH_SPH_FAR_RUNS])
+{
+    int count = 0, deep = tiles->dimension == 3 ? far : 0, low = i - far, high = i + far;
+    for (int z = k - deep; z <= k + deep; z++)
+        for (int y = j - far; y <= j + far; y++) {
+            if (low < 0) count += rh_sph_add_run(tiles, first, t, 0, low + 8, 7, y, z, out + count);
+            count += rh_sph_add_run(tiles, first, t, 1, low > 0 ? low : 0, high < 7 ? high : 7, y, z, out + count);
+            if (high > 7) count += rh_sph_add_run(tiles, first, t, 2, 0, high - 8, y, z, out + count);
         }
     return count;
 }

@@ -105,8 +105,8 @@ static inline void prepare(bench *b)
         b->x[i] = at.x, b->y[i] = at.y, b->z[i] = at.z;
         memcpy(f->place + 4 * i, (const float[4]){at.x, at.y, at.z, 0}, 16);
     }
-    const rh_sph_search search = {&b->kernel, &b->tiles, &b->solids, &b->walls,  f->count,
-                                  b->x,       b->y,      b->z,       f->density, f->covered};
+    const rh_sph_search search = {&b->kernel, &b->tiles, &b->solids, &b->walls,  f->count, b->x,
+                                  b->y,       b->z,      f->density, f->covered, NULL};
     assert_int_equal(rh_sph_lists_build(&b->lists, &search, &b->arena, &status), RH_OK);
 }
 

@@ -4,7 +4,7 @@
 // One step of elastoplastic matter (D. Gerszewski, chapter 4; docs/theory/elastoplastic.md):
 //      sort           by tile and cell
 //      samples        of walls near particles
-//      neighbours     lists, and densities on the way
+//      neighbours     lists, densities on the way; links, made or mapped                        links.c
 //      stress         plastic flow of the step before, principal stresses                       stress.c
 //      fit            sums over neighbours                                                     fit.c
 //      forces         of stress between pairs, gravity; or the implicit solve                   forces.c, solve.c
@@ -20,34 +20,42 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "physics/elastoplastic/contact.h"
+#include "physics/elastoplastic/links.h"
+#include "physics/elastoplastic/small_matrix.h"
 #include "physics/elastoplastic/solve.h"
 #include "physics/elastoplastic/stress.h"
 #include "physics/inflow.h"
 #include "physics/sph_values.h"
 #include "physics/step.h"
 #include "physics/time_step.h"
+#include "solid/thin.h"
 
-enum { MARGIN = 3 };                            // cells: as wall samples need them
-static const float FADES = 0.25f, GONE = 0.1f;  // shares of the lattice's weights
-static const double TRAVEL = 0.25;              // cells that a particle travels in a step
-static const double VISCOUS = 0.15;             // spacings^2 over viscosity: longest explicit step
-static const double WAY_OF_LIQUIDS = 0.25;      // as cfl, in liquids
+enum { MARGIN = 3 };                               // cells: as wall samples need them
+static const float FADES = 0.25f, GONE = 0.1f;     // shares of the lattice's weights
+static const double TRAVEL = 0.25;                 // cells that a particle travels in a step
+static const double VISCOUS = 0.15;                // spacings^2 over viscosity: longest explicit step
+static const double WAY_OF_LIQUIDS = 0.25;         // as cfl, in liquids
+static const float FLOWED = 0.1f;                  // plastic strain after which links are renewed
+static const float NARROWEST = 0.5f, WIDEST = 4;   // stretches of patterns
+static const float SMALLEST = 0.3f, LONGEST = 16;  // det F, |F|^2 since links were made: beyond, they are renewed
 
-typedef struct dough {
+typedef struct elastoplastic {
     const rh_ep_params *params;
     rh_sph_kernel kernel;
     rh_sph_wall_cache *walls;
     rh_sph_lists lists;
+    rh_ep_links links;
     rh_arena arena;
     double rate;  // 1/s: fastest strain or turn of the last step
-} dough;
+} elastoplastic;
 
-static void dough_destroy(void *self)
+static void elastoplastic_destroy(void *self)
 {
-    dough *me = self;
+    elastoplastic *me = self;
     if (!me) return;
     rh_sph_wall_cache_free(me->walls);
     rh_sph_lists_free(&me->lists);
+    rh_ep_links_free(&me->links);
     rh_arena_free(&me->arena);
     rh_free(me);
 }
@@ -65,6 +73,12 @@ static rh_code add_attributes(const rh_ep_params *p, rh_points *points, rh_statu
     RH_TRY(rh_points_add(points, "deformation", RH_POINT_MAT3F, status));
     RH_TRY(rh_points_add(points, "offset", RH_POINT_VEC3F, status));
     rh_points_find(points, "offset")->transient = true;
+    RH_TRY(rh_points_add(points, "origin", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(points, "pattern", RH_POINT_MAT3F, status));
+    RH_TRY(rh_points_add(points, "slot", RH_POINT_I32, status));
+    RH_TRY(rh_points_add(points, "flowed", RH_POINT_F32, status));
+    static const char *const own[] = {"origin", "pattern", "slot", "flowed"};
+    for (size_t n = 0; n < sizeof own / sizeof *own; n++) rh_points_find(points, own[n])->transient = true;
     RH_TRY(rh_points_add(points, "stress", RH_POINT_F32, status));
     if (any_kind(p, offsetof(rh_ep_kind, hardening), 0))
         RH_TRY(rh_points_add(points, "hardened", RH_POINT_F32, status));
@@ -76,11 +90,11 @@ static rh_code add_attributes(const rh_ep_params *p, rh_points *points, rh_statu
     return rh_points_add(points, "yield", RH_POINT_F32, status);
 }
 
-static rh_code dough_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
-                            rh_status *status)
+static rh_code elastoplastic_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                                    rh_status *status)
 {
     const rh_ep_params *p = params;
-    dough *me = rh_alloc_zero(sizeof *me, "elastoplastic", status);
+    elastoplastic *me = rh_alloc_zero(sizeof *me, "elastoplastic", status);
     if (!me) return RH_MEMORY;
     *self = me;
     me->params = p;
@@ -145,16 +159,22 @@ static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double sp
     return step;
 }
 
-// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings.
+// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch.
 static double stretch_factor(const rh_ep_params *p, const float f[9])
 {
-    double sum = 0;
-    for (int c = 0; c < 9; c++) sum += (double)(f[c] * f[c]);
-    double s = 1 + sqrt(sum);
+    float whole[9], square[9], off = 0;
+    for (int n = 0; n < 9; n++) whole[n] = f[n] + (n % 4 == 0);
+    rh_matrix_times_turned(whole, whole, square);
+    for (int n = 0; n < 9; n++) off += (square[n] - (n % 4 == 0)) * (square[n] - (n % 4 == 0));
+    double s = 1 + sqrt((double)off);
+    if (s > 1.1) {
+        rh_matrix_axes a = rh_matrix_axes_of_square(whole);
+        s = sqrt(fmax((double)a.value[0], 1 / fmax((double)a.value[2], 1e-2)));
+    }
     return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
 }
 
-static double sound_limit(const dough *me, const rh_points *points)
+static double sound_limit(const elastoplastic *me, const rh_points *points)
 {
     const rh_ep_params *p = me->params;
     const float *f = rh_points_data(points, "deformation", RH_POINT_MAT3F);
@@ -172,9 +192,9 @@ static double sound_limit(const dough *me, const rh_points *points)
     return least;
 }
 
-static double dough_max_step(void *self, const rh_surroundings *around, const rh_points *points)
+static double elastoplastic_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    const dough *me = self;
+    const elastoplastic *me = self;
     const rh_ep_params *p = me->params;
     if (p->time_step > 0) return p->time_step;
     double step = rh_time_step_limit(TRAVEL, around, points);
@@ -185,7 +205,7 @@ static double dough_max_step(void *self, const rh_surroundings *around, const rh
 
 // --- stages ----------------------------------------------------------------------------------------------------------
 typedef struct step {
-    dough *me;
+    elastoplastic *me;
     const rh_surroundings *around;
     rh_points *points;
     rh_step_report *report;
@@ -195,6 +215,8 @@ typedef struct step {
     rh_sph_walls walls;
     rh_ep_matter matter;
     rh_ep_state state;  // scratch: written back when the step cannot fail any more
+    int32_t *slot;      // links.h
+    float *pattern;     // [9 count] less 1
     float *x, *y, *z;
     float *pressure;      // [count] m^2/s^2: over the density
     const float *before;  // velocities of an implicit step without walls; NULL: explicit
@@ -230,6 +252,8 @@ static rh_code take(step *s, rh_status *status)
 {
     rh_ep_matter *m = &s->matter;
     const rh_ep_params *p = s->me->params;
+    bool flows = p->varies || any_kind(p, offsetof(rh_ep_kind, yield), 1e12) ||
+                 any_kind(p, offsetof(rh_ep_kind, strength), 0);
     *m = (rh_ep_matter){
         .params = p,
         .kernel = &s->me->kernel,
@@ -241,10 +265,14 @@ static rh_code take(step *s, rh_status *status)
         .place = take_floats(s, 4, false, status),
         .flow = take_floats(s, 4, true, status),
         .load = take_floats(s, 12, true, status),
+        .origin = take_floats(s, 4, false, status),
         .metric = take_floats(s, 8, true, status),
+        .near_metric = flows ? take_floats(s, 8, true, status) : NULL,
+        .reach = take_floats(s, 1, true, status),
         .inverse = take_floats(s, 6, false, status),
-        .firm = take_floats(s, 6, false, status),
-        .lean = take_floats(s, 4, false, status),
+        .since = take_floats(s, 9, false, status),
+        .firm = take_floats(s, 9, false, status),
+        .lean = take_floats(s, 4, true, status),
         .gradient = take_floats(s, 9, false, status),
         .apart = take_floats(s, 3, false, status),
         .hold = take_floats(s, 3, false, status),
@@ -256,16 +284,19 @@ static rh_code take(step *s, rh_status *status)
         .moduli = rh_arena_take(&s->me->arena, (size_t)(s->points->count + 8) * sizeof *m->moduli, status)};
     s->state = (rh_ep_state){.deformation = take_floats(s, 9, false, status),
                              .offset = take_floats(s, 3, false, status),
+                             .flowed = take_floats(s, 1, false, status),
                              .mises = take_floats(s, 1, false, status),
                              .stiffen = take_floats(s, 1, false, status)};
-    s->pressure = take_floats(s, 1, true, status);
+    s->pressure = take_floats(s, 1, true, status), s->pattern = take_floats(s, 9, false, status);
+    s->slot = take_floats(s, 1, false, status);
     s->x = take_floats(s, 1, false, status), s->y = take_floats(s, 1, false, status);
     s->z = take_floats(s, 1, false, status), s->start = take_floats(s, 3, false, status);
     s->sums = rh_arena_take(&s->me->arena, (size_t)(rh_blocks(s->points->count) + 1) * sizeof(double), status);
-    if (!m->place || !m->flow || !m->load || !m->inverse || !m->metric || !m->lean || !m->firm || !m->apart ||
-        !m->hold || !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push || !m->density ||
-        !m->covered || !m->loose || !m->moduli || !s->state.deformation || !s->state.mises || !s->state.stiffen ||
-        !s->x || !s->y || !s->z || !s->start || !s->sums)
+    if (!m->origin || (flows && !m->near_metric) || !m->reach || !m->since || !s->state.flowed || !s->pattern ||
+        !s->slot || !m->place || !m->flow || !m->load || !m->inverse || !m->metric || !m->lean || !m->firm ||
+        !m->apart || !m->hold || !s->state.offset || !s->pressure || !m->gradient || !m->stress || !m->push ||
+        !m->density || !m->covered || !m->loose || !m->moduli || !s->state.deformation || !s->state.mises ||
+        !s->state.stiffen || !s->x || !s->y || !s->z || !s->start || !s->sums)
         return RH_MEMORY;
     sum_lattice(m);
     return RH_OK;
@@ -314,6 +345,24 @@ static void fill_places(step *s)
     for (int64_t i = m->count; i < m->count + 8; i++) {
         s->x[i] = s->y[i] = s->z[i] = 1e15f;
         memcpy(m->place + 4 * i, (const float[4]){1e15f, 1e15f, 1e15f, 0}, 16);
+        memcpy(m->origin + 4 * i, (const float[4]){1e15f, 1e15f, 1e15f, 0}, 16);
+    }
+}
+
+static void fill_links(step *s)
+{
+    rh_ep_matter *m = &s->matter;
+    const rh_vec3 *origin = rh_points_data(s->points, "origin", RH_POINT_VEC3F);
+    const float *pattern = rh_points_data(s->points, "pattern", RH_POINT_MAT3F);
+    size_t count = (size_t)m->count;
+    memcpy(s->pattern, pattern, 9 * count * sizeof(float));
+    memcpy(s->slot, rh_points_data(s->points, "slot", RH_POINT_I32), count * sizeof(int32_t));
+    memcpy(s->state.flowed, rh_points_data(s->points, "flowed", RH_POINT_F32), count * sizeof(float));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++) {
+        float z = m->dimension == 2 ? 0 : origin[i].z;
+        memcpy(m->origin + 4 * i, (const float[4]){origin[i].x, origin[i].y, z, 0}, 16);
+        rh_ep_metric_of(s->pattern + 9 * i, m->metric + 8 * i);
     }
 }
 
@@ -327,6 +376,7 @@ static rh_code fill(step *s, rh_status *status)
     RH_TRY(copy_attribute(s, "torn", &s->state.torn, status));
     RH_TRY(fill_pieces(s, status));
     fill_places(s);
+    fill_links(s);
     return RH_OK;
 }
 
@@ -340,9 +390,139 @@ static rh_code find_neighbours(step *s, rh_status *status)
                                   .x = s->x,
                                   .y = s->y,
                                   .z = s->z,
+                                  .reach = s->matter.fresh ? s->matter.reach : NULL,
                                   .density = s->matter.density,
                                   .covered = s->matter.covered};
     return rh_sph_lists_build(&s->me->lists, &search, &s->me->arena, status);
+}
+
+// --- links -----------------------------------------------------------------------------------------------------------
+// All begin anew where they stand. The pattern is that of the elastic strain alone: with all that flowed in it, too,
+// the very plastic bar of test_elastoplastic_release flew apart, as particles that have flowed stand in no strained
+// lattice.
+static void renew_one(step *s, int64_t i, const float place[3])
+{
+    float *pattern = s->pattern + 9 * i;
+    bool follows = s->me->params->reference != RH_EP_STEP;
+    memset(pattern, 0, 9 * sizeof(float));
+    if (!(s->matter.moduli[i].bulk > 0)) {
+        memcpy(pattern, s->state.deformation + 9 * i, 9 * sizeof(float));
+        rh_ep_limit(pattern, NARROWEST, follows ? WIDEST : 1.8f);
+    }
+    s->state.flowed[i] = 0;
+    memcpy(s->matter.origin + 4 * i, place, 3 * sizeof(float));
+    s->slot[i] = 0;
+}
+
+static void find_reach(step *s)
+{
+    rh_ep_matter *m = &s->matter;
+    bool follows = s->me->params->reference != RH_EP_STEP;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++)
+        m->reach[i] = follows ? rh_ep_reach_of(m, s->pattern + 9 * i) : m->kernel->support;
+}
+
+// Links of the last step by today's numbers.
+static rh_code map_links(step *s, rh_status *status)
+{
+    elastoplastic *me = s->me;
+    rh_ep_matter *m = &s->matter;
+    if (!me->links.valid) {
+        int64_t slots = 0;
+        for (int64_t i = 0; i < m->count; i++) slots = s->slot[i] > slots ? s->slot[i] : slots;
+        find_reach(s);
+        RH_TRY(rh_ep_links_find(&me->links, m, s->slot, slots, &me->arena, status));
+    }
+    return rh_ep_links_map(&me->links, m, s->slot, &me->arena, &m->links, status);
+}
+
+static rh_code find_links(step *s, rh_status *status)
+{
+    rh_ep_matter *m = &s->matter;
+    int64_t without = 0;
+    for (int64_t i = 0; i < m->count; i++) without += s->slot[i] == 0;
+    m->fresh = without > 0;
+    for (int64_t i = 0; i < m->count && without > 0 && without < m->count; i++)  // new ones came among others
+        renew_one(s, i, m->place + 4 * i);
+    if (!m->fresh) {
+        RH_TRY(map_links(s, status));
+        return find_neighbours(s, status);
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++) {
+        memcpy(m->origin + 4 * i, m->place + 4 * i, 3 * sizeof(float));
+        rh_ep_metric_of(s->pattern + 9 * i, m->metric + 8 * i);
+        s->slot[i] = (int32_t)i + 1;
+    }
+    find_reach(s);
+    RH_TRY(find_neighbours(s, status));
+    RH_TRY(rh_ep_links_make(&s->me->links, m, status));
+    m->links = s->me->links.kept;
+    return RH_OK;
+}
+
+static bool any_liquid(const rh_ep_matter *m)
+{
+    bool any = false;
+    for (int64_t i = 0; i < m->count && !any; i++) any = m->moduli[i].bulk > 0;
+    return any;
+}
+
+// Is a thin solid so near that it can come between two?
+static bool any_thin_near(const step *s)
+{
+    const rh_tiles *tiles = &s->tiles;
+    double side = RH_TILE * (double)tiles->h;
+    if (!s->around->obstacles_after->any_thin) return false;
+    for (int32_t n = 0; n < tiles->occupied_count; n++) {
+        rh_tile at = tiles->at[tiles->occupied[n]];
+        rh_thin_list list;
+        rh_dvec3 middle = {(at.x + 0.5) * side, (at.y + 0.5) * side, tiles->dimension == 3 ? (at.z + 0.5) * side : 0};
+        rh_thin_near(s->around->obstacles_after, middle, 1.5 * side, &list);
+        if (list.count > 0) return true;
+    }
+    return false;
+}
+
+// Is the deformation since links were made, `f`, so large, or has so much flowed, that they say little?
+static bool is_worn(const step *s, int64_t i, const float f[9])
+{
+    float inverse[9], square = 0;
+    for (int n = 0; n < 9; n++) square += f[n] * f[n];
+    if (s->matter.lean[4 * i + 3] < FADES * s->matter.around) return false;  // crumbs
+    return s->state.flowed[i] > FLOWED || square > LONGEST || rh_matrix_invert(f, inverse) < SMALLEST;
+}
+
+// F of the links at the end of the step; false: turned inside out.
+static bool since_after(const rh_ep_matter *m, int64_t i, float f[9])
+{
+    float before[9], last[9];
+    if (!(rh_matrix_invert(m->since + 9 * i, before) > 0)) return false;
+    for (int n = 0; n < 9; n++) last[n] = m->gradient[9 * i + n] + (n % 4 == 0);
+    rh_matrix_times(last, before, f);
+    return true;
+}
+
+// At the end of a step.
+static void renew_links(step *s)
+{
+    rh_ep_matter *m = &s->matter;
+    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F);
+    int reference = s->me->params->reference;
+    int64_t worn = 0;
+    if (reference == RH_EP_START) return;
+#pragma omp parallel for schedule(static) reduction(+ : worn)
+    for (int64_t i = 0; i < m->count; i++) {
+        float f[9];
+        worn += !since_after(m, i, f) || is_worn(s, i, f);
+    }
+    if (worn == 0 && reference == RH_EP_KEPT && !any_liquid(m) && !any_thin_near(s) &&
+        (m->fresh || !rh_ep_links_missing(m)))
+        return;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++)
+        renew_one(s, i, (const float[3]){x[i].x, x[i].y, m->dimension == 2 ? 0 : x[i].z});
 }
 
 // Who loses its neighbours gets soft, and is nobody's any more when they weigh next to nothing: fits by few far
@@ -515,7 +695,7 @@ static double largest_rate(step *s)
 #pragma omp parallel for schedule(static) reduction(max : most)
     for (int64_t i = 0; i < m->count; i++) {
         float sum = 0;
-        if (m->loose[i] || m->lean[4 * i + 3] < FADES * m->around) continue;  // crumbs
+        if ((m->loose[i] & RH_EP_LOOSE) || m->lean[4 * i + 3] < FADES * m->around) continue;  // crumbs
         for (int c = 0; c < 9; c++) sum += m->gradient[9 * i + c] * m->gradient[9 * i + c];
         most = rh_max_of(most, sum);
     }
@@ -532,6 +712,13 @@ static void write_back(step *s)
     if (s->state.hardened) memcpy(rh_points_data(s->points, "hardened", RH_POINT_F32), s->state.hardened, bytes);
     if (s->state.torn) memcpy(rh_points_data(s->points, "torn", RH_POINT_F32), s->state.torn, bytes);
     for (int64_t i = 0; i < m->count; i++) stress[i] = density * s->state.mises[i];
+    rh_vec3 *origin = rh_points_data(s->points, "origin", RH_POINT_VEC3F);
+    for (int64_t i = 0; i < m->count; i++)
+        origin[i] = rh_v3(m->origin[4 * i], m->origin[4 * i + 1], m->origin[4 * i + 2]);
+    memcpy(rh_points_data(s->points, "pattern", RH_POINT_MAT3F), s->pattern, 9 * bytes);
+    memcpy(rh_points_data(s->points, "slot", RH_POINT_I32), s->slot, bytes);
+    memcpy(rh_points_data(s->points, "flowed", RH_POINT_F32), s->state.flowed, bytes);
+    s->me->links.valid = true;
 }
 
 static void deform(step *s)
@@ -544,6 +731,7 @@ static void deform(step *s)
     rh_ep_step_gradients(m);
     s->me->rate = largest_rate(s);
     rh_ep_compose(m, s->state.deformation, s->state.offset);
+    renew_links(s);
     write_back(s);
     stage(s, "deformation");
 }
@@ -569,7 +757,7 @@ static rh_code run(step *s, rh_status *status)
     stage(s, "sort");
     RH_TRY(rh_sph_walls_build(&s->walls, s->me->walls, &s->me->kernel, s->around, &s->tiles, arena, status));
     stage(s, "samples");
-    RH_TRY(find_neighbours(s, status));
+    RH_TRY(find_links(s, status));
     stage(s, "neighbours");
     rh_ep_stress(&s->matter, &s->state);
     for (int64_t i = 0; i < s->matter.count; i++) {
@@ -578,6 +766,7 @@ static rh_code run(step *s, rh_status *status)
     }
     stage(s, "stress");
     rh_ep_prepare(&s->matter);
+    if (s->matter.near_metric) rh_ep_present_metric(&s->matter);
     fade(s);
     stage(s, "fit");
     RH_TRY(find_held(s, status));
@@ -589,8 +778,8 @@ static rh_code run(step *s, rh_status *status)
     return RH_OK;
 }
 
-static rh_code dough_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
-                          rh_step_report *report, rh_status *status)
+static rh_code elastoplastic_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
+                                  rh_step_report *report, rh_status *status)
 {
     step s = {.me = self,
               .around = around,
@@ -605,43 +794,47 @@ static rh_code dough_step(void *self, const rh_surroundings *around, double dt, 
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
-static int dough_per_axis(const void *params) { return (int)((const rh_ep_params *)params)->particles_per_axis; }
-static double dough_density(const void *params) { return ((const rh_ep_params *)params)->density; }
-static double dough_jitter(const void *params)
+static int elastoplastic_per_axis(const void *params)
+{
+    return (int)((const rh_ep_params *)params)->particles_per_axis;
+}
+static double elastoplastic_density(const void *params) { return ((const rh_ep_params *)params)->density; }
+static double elastoplastic_jitter(const void *params)
 {
     (void)params;
     return 0;
 }
 
-// Per particle: attributes and the spare block (130), the arrays of a step (320), lists (170 in space), and those of
-// the search before they are in order (200).
-static int64_t dough_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
+// Per particle: attributes and the spare block (240), the arrays of a step (460), lists, links, and these by today's
+// numbers (170 each in space), and those of the search before they are in order (200).
+static int64_t elastoplastic_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
-    int64_t lists = dimension == 3 ? 170 : 80, search = dimension == 3 ? 200 : 104, cells = dimension == 3 ? 512 : 64;
+    int64_t lists = dimension == 3 ? 510 : 240, search = dimension == 3 ? 200 : 104, cells = dimension == 3 ? 512 : 64;
     (void)params;
-    return particles * (130 + 320 + lists + search) + tiles * (cells * 8 + 200);
+    return particles * (240 + 460 + lists + search) + tiles * (cells * 8 + 200);
 }
 
-static rh_code dough_save(const void *self, const rh_store *to, rh_status *status)
+static rh_code elastoplastic_save(const void *self, const rh_store *to, rh_status *status)
 {
-    return rh_store_put_float(to, "rate", ((const dough *)self)->rate, status);
+    return rh_store_put_float(to, "rate", ((const elastoplastic *)self)->rate, status);
 }
-static rh_code dough_load(void *self, const rh_store *from, rh_status *status)
+static rh_code elastoplastic_load(void *self, const rh_store *from, rh_status *status)
 {
-    return rh_store_get_float(from, "rate", &((dough *)self)->rate, status);
+    ((elastoplastic *)self)->links.valid = false;
+    return rh_store_get_float(from, "rate", &((elastoplastic *)self)->rate, status);
 }
 
 const rh_physics rh_elastoplastic = {.name = "elastoplastic",
                                      .params = &rh_ep_table,
-                                     .create = dough_create,
-                                     .destroy = dough_destroy,
-                                     .max_step = dough_max_step,
-                                     .step = dough_step,
-                                     .per_cell_axis = dough_per_axis,
-                                     .density = dough_density,
-                                     .jitter = dough_jitter,
-                                     .predict_bytes = dough_predict_bytes,
-                                     .save = dough_save,
-                                     .load = dough_load,
+                                     .create = elastoplastic_create,
+                                     .destroy = elastoplastic_destroy,
+                                     .max_step = elastoplastic_max_step,
+                                     .step = elastoplastic_step,
+                                     .per_cell_axis = elastoplastic_per_axis,
+                                     .density = elastoplastic_density,
+                                     .jitter = elastoplastic_jitter,
+                                     .predict_bytes = elastoplastic_predict_bytes,
+                                     .save = elastoplastic_save,
+                                     .load = elastoplastic_load,
                                      .pushes_late = true,
                                      .walls_separate = true};

@@ -9,6 +9,7 @@
 typedef enum rh_ep_law { RH_EP_HENCKY, RH_EP_LINEAR, RH_EP_STVK, RH_EP_NEO_HOOKEAN } rh_ep_law;
 typedef enum rh_ep_norm { RH_EP_MISES, RH_EP_FULL } rh_ep_norm;
 typedef enum rh_ep_weights { RH_EP_SMOOTH, RH_EP_SQUARED } rh_ep_weights;
+typedef enum rh_ep_reference { RH_EP_KEPT, RH_EP_STEP, RH_EP_START } rh_ep_reference;
 typedef enum rh_ep_strain { RH_EP_MULTIPLIED, RH_EP_ADDED } rh_ep_strain;
 
 // One kind of matter. Mass is the same for all.
@@ -34,11 +35,13 @@ typedef struct rh_ep_params {
     int norm;         // rh_ep_norm
     int weights;      // rh_ep_weights
     int strain;       // rh_ep_strain
+    int reference;    // rh_ep_reference
     bool volume_relief, fuse, varies, implicit;
     double tack;       // Pa: pull that walls without slip withstand
     double coherence;  // of places among neighbours, over the stiffness of the matter
     double damping;    // of motion that no strain describes
     double implicit_damping;
+    double restitution;  // of blows on walls in implicit steps
     double cfl;          // spacings that a sound wave travels in a step, explicit
     double strain_step;  // largest strain or turn in a step, implicit
     double time_step;    // s: of fixed steps; 0 = as they must be

@@ -4,16 +4,21 @@
 // The particles of a step of elastoplastic matter, with the arrays that its stages hand to each other. Memory is the
 // arena's; particles are sorted. All forces are accelerations: stresses are divided by the density of rest.
 //
-// Every particle has weights w of its neighbours (1 at distance 0): by distances where it was not strained elastically,
-// so that a stretched body does not lose its neighbours before they are out of sight. With dx = x_j - x_i
-//      K = sum w dx dx^T,      L = (sum w dv dx^T) K^-1      the gradient of a velocity v, exact for affine motion
-// A stress T of the particle acts on each neighbour with -w T K^-1 dx and on itself with the opposite: what is the
-// derivative of its energy by its neighbours' places. With T symmetric neither momentum nor angular momentum changes:
-// the torque of all of them is the antisymmetric part of T K^-1 K.
+// Particles are linked with neighbours (links.h), and links remember where both stood when they were made. With dX the
+// way to a neighbour then, dx the way now, and weights w of dX (1 at distance 0, by distances as of the lattice before
+// it was strained, so that stretched matter does not lose its neighbours)
+//      K = sum w dX dX^T,   F = (sum w dx dX^T) K^-1,   L = (sum w dv dX^T) K^-1 F^-1
+// F is the deformation since the links were made, L the gradient of a velocity v, exact for affine motion. A stress T
+// acts on each neighbour with -w T F^-T K^-1 dX and on the particle itself with the opposite: the derivative of its
+// energy by its neighbours' places. With T symmetric neither momentum nor angular momentum changes: the torque of all
+// of them is the antisymmetric part of T F^-T K^-1 sum w dX dx^T = T. Strains of steps add up to F whatever the way, so
+// nothing drifts while links last. With links that are renewed in every step (`reference: step`) F is 1, and this is
+// the method of the source; with links that are never renewed (`reference: start`) it is that of a stored shape of
+// rest.
 //
 // No stress sees motion that alternates from one particle to the next, and tension makes it grow: a pair that comes
 // closer weighs more. So every particle remembers how far it has come away from where its neighbours would carry it,
-//      offset += dt n,      n = sum w (dv - L dx) / sum w = sum w (1 - g . dx) dv / sum w,      g = K^-1 sum w dx
+//      offset += dt n,      n = sum w (1 - g . dx) dv / sum w,      g = (sum w dx dx^T)^-1 sum w dx
 // turned with the matter, and a spring holds it. Its force on neighbours has the weights w (1 - g . dx), of which the
 // sum of w (1 - g . dx) dx is zero: so neither it, nor friction of n, changes momentum or angular momentum. Affine
 // motion has no n, so they do not act on it.
@@ -36,10 +41,15 @@ typedef struct rh_ep_moduli {
 // m/s: of its fastest waves.
 static inline float rh_ep_sound(const rh_ep_moduli *m) { return sqrtf(m->lame + 2 * m->shear + m->bulk); }
 
+// Neighbours do not fix a strain; or not where a particle is among them.
+enum rh_ep_loose { RH_EP_FIRM = 0, RH_EP_LOOSE = 1, RH_EP_ADRIFT = 2 };
+
 typedef struct rh_ep_matter {
     const rh_ep_params *params;
     const rh_sph_kernel *kernel;
-    const rh_sph_lists *lists;
+    const rh_sph_lists *lists;  // of all that are near now
+    rh_sph_list links;          // of those linked
+    bool fresh;                 // links were made in this step: all stand at their origins
     int64_t count;
     int dimension;
     float dt;
@@ -49,29 +59,35 @@ typedef struct rh_ep_matter {
     // per particle
     float *place;        // [4 (count + 8)]: x, y, z (m), square of the speed of sound (m^2/s^2)
     float *flow;         // [4 (count + 8)]: velocity (m/s), or another field that gradients are taken of, and 0
-    float *load;         // [12 (count + 8)]: rows of T K^-1 - hold g^T, each followed by a component of hold
-    float *metric;       // [8 (count + 8)] (F F^T)^-1, xx yy zz xy xz yz, size of the stress, 0: weights are those of
-                         // unstrained matter
+    float *origin;       // [4 (count + 8)]: x, y, z (m) where links were made, 0
+    float *load;         // [12 (count + 8)]: rows of T F^-T K^-1, each followed by a component of hold
+    float *metric;       // [8 (count + 8)] (P P^T)^-1 of the pattern P, xx yy zz xy xz yz, 0, 0: of distances on the
+                         // lattice before it was strained, from ways at origins
+    float *near_metric;  // [8 (count + 8)] the same of present ways, size of the stress, 0; NULL: nobody can crowd
+    float *reach;        // [count + 8] m: farthest that a neighbour can be at origins
     float *inverse;      // [6 count] K^-1, 1/m^2: xx yy zz xy xz yz
-    float *firm;         // [6 count] of loose ones: share of each direction that neighbours fix, K^+ K
-    float *lean;         // [4 count] g (1/m), and the sum of weights
+    float *since;        // [9 count] F^-1; zeros: turned inside out
+    float *firm;         // [9 count] of loose ones: A = (sum w dx dX^T) K^+ F^-1, 1 where neighbours fix all
+    float *lean;         // [4 (count + 8)] g (1/m), and the sum of weights
     float *gradient;     // [9 count] 1/s
     float *apart;        // [3 count] n, m/s
     float *hold;         // [3 count] force that holds the offset, over the sum of weights, m/s^2
     float *stress;       // [6 count] T
     float *push;         // [4 (count + 8)]: acceleration, m/s^2
-    const float *piece;  // [count + 8]: pairs of one piece only, others just push; NULL: all
+    const float *piece;  // [count + 8]: links are within a piece, others just push; NULL: all are one
     float touch_known, touch_time;  // of particles that are too near: share of the present
                                     // overlap, s that it goes on to change
     rh_ep_moduli *moduli;
-    uint8_t *loose;  // [count] its neighbours do not fix a strain
+    uint8_t *loose;  // [count] rh_ep_loose
     float *density;  // [count] relative, of the search
     float *covered;  // [count] wall samples in sight
 } rh_ep_matter;
 
 // --- fits (fit.c) ----------------------------------------------------------------------------------------------------
-// `inverse`, `lean`, and `loose`, of the present places.
+// `inverse`, `since`, `lean`, and `loose`, of the present places.
 void rh_ep_prepare(rh_ep_matter *matter);
+// `near_metric`, without the size of the stress.
+void rh_ep_present_metric(rh_ep_matter *matter);
 // `gradient` of the field in `flow`, and `apart`.
 void rh_ep_gradients(rh_ep_matter *matter);
 // `gradient` of a displacement in `flow` (m): without unit, F - 1 of the step. Where neighbours do not fix it, what is
@@ -96,10 +112,4 @@ static inline rh_f8 rh_ep_weight(const rh_ep_matter *m, rh_f8 square)
 static inline rh_f8 rh_ep_square(const float g[8], rh_f8 x, rh_f8 y, rh_f8 z)
 {
     return x * (g[0] * x + 2 * (g[3] * y + g[4] * z)) + y * (g[1] * y + 2 * g[5] * z) + z * (g[2] * z);
-}
-// Zero for neighbours of another piece.
-static inline rh_f8 rh_ep_of_piece(const rh_ep_matter *m, int64_t i, const uint32_t near[8], rh_f8 w)
-{
-    if (!m->piece) return w;
-    return rh_f8_select(rh_f8_gather(m->piece, near) == rh_f8_all(m->piece[i]), w, rh_f8_all(0));
 }

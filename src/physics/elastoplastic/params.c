@@ -7,6 +7,7 @@
 static const char *const laws[] = {"hencky", "linear", "stvk", "neo_hookean", NULL};
 static const char *const norms[] = {"mises", "full", NULL};
 static const char *const strains[] = {"multiplied", "added", NULL};
+static const char *const references[] = {"kept", "step", "start", NULL};
 static const char *const weights[] = {"smooth", "squared", NULL};
 
 #define KIND_ROWS                                                                                                      \
@@ -98,6 +99,10 @@ static const rh_param rows[] = {
      .help = "how the strain of a step joins the stored one: multiplied, or added (to compare with: what turns does "
              "not come "
              "back to its shape)"},
+    {"reference", RH_PARAM_CHOICE, OF(reference), "", "kept", .choices = references,
+     .help = "what strains are measured from: links to neighbours that are kept until the matter has flowed or meets "
+             "other matter; of each step, as the source has it; of the start, a shape of rest (to compare with: it "
+             "breaks down when much flows)"},
     {"volume_relief", RH_PARAM_BOOL, OF(volume_relief), "", "true",
      .help = "plastic flow undoes a change of volume too where that is more than a tenth"},
     {"fuse", RH_PARAM_BOOL, OF(fuse), "", "true",
@@ -110,6 +115,9 @@ static const rh_param rows[] = {
      .help = "steps by a linear solve: their length is that of the motion, not of sound waves"},
     {"implicit_damping", RH_PARAM_FLOAT, OF(implicit_damping), "", "0.2", 0, 1,
      .help = "of implicit steps: 0 keeps energy, 1 is the backward Euler method"},
+    {"restitution", RH_PARAM_FLOAT, OF(restitution), "", "0", 0, 1,
+     .help = "of implicit steps: share of its speed that matter keeps in a blow on a wall that is over before the step "
+             "is; 0: such a blow takes all. Explicit steps follow blows and need none"},
     {"coherence", RH_PARAM_FLOAT, OF(coherence), "", "0.5", 0, 4,
      .help = "how stiffly particles keep their places among their neighbours, over the stiffness of the matter; 0 lets "
              "tension pull them into clumps"},

@@ -56,7 +56,7 @@ static void find_hold(const rh_ep_solve *s, float known, float time, float frict
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
         float sound = rh_ep_sound(&m->moduli[i]), weight = m->lean[4 * i + 3];
-        float by = m->loose[i] ? 0 : 1 / weight;
+        float by = m->loose[i] & RH_EP_ADRIFT ? 0 : 1 / weight;
         float spring = by * (float)m->params->coherence * sound * sound / (a * a);
         float rate = spring * time + by * friction * (float)m->params->damping * sound / a;
         for (int c = 0; c < 3; c++)
@@ -223,6 +223,16 @@ static void set_tied(const rh_ep_solve *s, float *v)
     }
 }
 
+// m/s along the normal, over the wall's: a blow that is shorter than the step gives back a share of the approach. What
+// gravity gives in a few steps is no blow: matter at rest stays so.
+static double given_back(const rh_ep_solve *s, int64_t i, const rh_ep_touch *touch)
+{
+    const float *v = s->flight + 4 * i;
+    double in = rh_d3_dot(rh_d3_sub(touch->wall, rh_d3(v[0], v[1], v[2])), touch->normal);
+    double rest = 4 * rh_d3_length(s->contact->around->gravity) * (double)s->kick;
+    return in > rest ? s->matter->params->restitution * in : 0;
+}
+
 static bool catch_one(const rh_ep_solve *s, int64_t i, const float *v)
 {
     wall_tie *t = &s->ties[i];
@@ -235,7 +245,8 @@ static bool catch_one(const rh_ep_solve *s, int64_t i, const float *v)
     t->tacky = touch.sticks;
     t->friction = sticky ? 1e30f : (float)solid->friction;
     t->normal = rh_v3_from(touch.normal);
-    double along = rh_d3_dot(touch.wall, touch.normal), wanted = touch.sticks ? along : touch.least;
+    double along = rh_d3_dot(touch.wall, touch.normal), back = along + given_back(s, i, &touch);
+    double wanted = touch.sticks ? along : back > along ? fmax(touch.least, back) : touch.least;
     t->target = rh_v3_from(rh_d3_add(touch.wall, rh_d3_scale(touch.normal, wanted - along)));
     if (s->matter->dimension == 2) t->target.z = 0;
     return true;
@@ -338,6 +349,7 @@ rh_code rh_ep_implicit(rh_ep_solve *s, rh_arena *arena, rh_step_report *report, 
     const vectors w = {rh_arena_take_zero(arena, bytes, status), rh_arena_take_zero(arena, bytes, status),
                        rh_arena_take_zero(arena, bytes, status), rh_arena_take_zero(arena, bytes, status)};
     if (!w.v || !w.b || !w.change || !w.free_flight) return RH_MEMORY;
+    s->flight = w.free_flight;
     memcpy(w.free_flight, m->flow, own);
     memcpy(w.v, m->flow, own);
     judge(s, w.v, NULL);

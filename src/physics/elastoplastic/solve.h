@@ -17,6 +17,7 @@ typedef struct rh_ep_solve {
     float *stress, *hold;   // [6 count], [3 count]: what of them does not depend on new velocities
     float *given;           // [4 (count + 8)] m/s: velocities without what the new ones do
     float *before;          // [4 (count + 8)] m/s: new velocities without what walls do in the step
+    float *flight;          // [4 (count + 8)] m/s: velocities that forces of the scene alone give
     float *soft;            // [count] share of stress beside pressure that plastic flow leaves
     struct wall_tie *ties;  // [count] what walls do
 } rh_ep_solve;

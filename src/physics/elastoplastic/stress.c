@@ -19,14 +19,15 @@
 #include "physics/elastoplastic/stress.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/eigen.h"
 
 enum { LANES = 8 };
 static const float LEAST = 1e-4f;                                           // s^2
 static const float RELIEF_FROM = 0.0953101798f, RELIEF_TO = 0.4054651081f;  // |ln J|: of 1.1 and 1.5
-static const float NARROWEST = -0.64f, WIDEST = 2.24f;  // s^2 - 1 of the metric: stretches from 0.6 to 1.8
-static const float FARTHEST = 0.25f;                    // spacings: longest offset
+static const float FARTHEST = 2;                                            // spacings: longest offset
 static const float THREE_HALVES = 1.5f;
+static const float LARGEST = 25, SMALLEST = 0.02f;  // |F|^2, det F
 
 typedef struct batch {
     rh_ep_matter *m;
@@ -122,6 +123,7 @@ static bool flow_of(batch *b, int n, float change[3])
         float gamma = share * (norm - yield) / norm, sum = 0, third = (1 - relief(b, volume)) * volume / 3;
         for (int k = 0; k < 3; k++) change[k] = gamma * (log[k] - third), sum += change[k] * change[k];
         if (s->hardened) s->hardened[i] += sqrtf(sum / THREE_HALVES);
+        s->flowed[i] += sqrtf(sum / THREE_HALVES);
         for (int a = 0; a < 3; a++) s->offset[3 * i + a] *= 1 - gamma;
     }
     if (!s->torn || !(of->strength < 1e29f)) return flows;
@@ -129,7 +131,7 @@ static bool flow_of(batch *b, int n, float change[3])
     if (most > of->strength) s->torn[i] = 1;
     if (s->torn[i] == 0) return flows;
     for (int k = 0; k < 3; k++)
-        if (log[k] - change[k] > 0) change[k] = log[k];
+        if (log[k] - change[k] > 0) change[k] = log[k], s->flowed[i] += log[k];
     for (int a = 0; a < 3; a++) s->offset[3 * i + a] = 0;
     return true;
 }
@@ -176,8 +178,8 @@ static void be_liquid(batch *b, int n, float stress[6])
     float over = rh_max_of(b->m->density[i] - 1, 0), p = b->m->moduli[i].bulk * over;
     for (int c = 0; c < 6; c++) stress[c] = c < 3 ? -p : 0;
     for (int c = 0; c < 9; c++) b->f[c][n] = 0;
-    for (int c = 0; c < 8; c++) b->m->metric[8 * i + c] = c < 3;
     for (int a = 0; a < 3; a++) b->s->offset[3 * i + a] = 0;
+    if (b->m->near_metric) b->m->near_metric[8 * i + 6] = 0;
     b->s->mises[i] = 0;
     b->s->stiffen[i] = 1;
 }
@@ -192,15 +194,10 @@ static float stiffening(const batch *b, int n)
 static void store(batch *b)
 {
     static const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
-    rh_f8 out[6], metric[6], by[3];
-    for (int k = 0; k < 3; k++)
-        by[k] = 1 / (1 + rh_f8_min(rh_f8_max(b->s2[k], rh_f8_all(NARROWEST)), rh_f8_all(WIDEST)));
+    rh_f8 out[6];
     for (int c = 0; c < 6; c++) {
-        out[c] = metric[c] = rh_f8_all(0);
-        for (int k = 0; k < 3; k++) {
-            rh_f8 both = b->u[k][first[c]] * b->u[k][second[c]];
-            out[c] += b->t[k] * both, metric[c] += by[k] * both;
-        }
+        out[c] = rh_f8_all(0);
+        for (int k = 0; k < 3; k++) out[c] += b->t[k] * (b->u[k][first[c]] * b->u[k][second[c]]);
     }
     for (int n = 0; n < b->count; n++) {
         int64_t i = b->at[n];
@@ -209,7 +206,7 @@ static void store(batch *b)
         for (int c = 0; c < 6; c++) stress[c] = out[c][n];
         b->s->mises[i] = mises_of((const float[3]){b->t[0][n], b->t[1][n], b->t[2][n]});
         b->s->stiffen[i] = stiffening(b, n);
-        for (int c = 0; c < 8; c++) b->m->metric[8 * i + c] = c < 6 ? metric[c][n] : c == 6 ? sqrtf(sum) : 0;
+        if (b->m->near_metric) b->m->near_metric[8 * i + 6] = sqrtf(sum);
         if (b->m->moduli[i].shear == 0) be_liquid(b, n, stress);
         for (int c = 0; c < 9; c++) b->s->deformation[9 * i + c] = b->f[c][n];
     }
@@ -269,6 +266,15 @@ static void multiply(const float g[9], float f[9])
             f[3 * r + c] += g[3 * r + c] + g[3 * r] * old[c] + g[3 * r + 1] * old[3 + c] + g[3 * r + 2] * old[6 + c];
 }
 
+// No elastic stretch is larger than some 5, and none turns matter inside out: what few neighbours say of single
+// particles has no bound of its own, and one such particle makes steps short for all.
+static bool is_sound(const float f[9])
+{
+    float square = 0;
+    for (int c = 0; c < 9; c++) square += (f[c] + (c % 4 == 0)) * (f[c] + (c % 4 == 0));
+    return square < LARGEST && determinant(f) > SMALLEST;
+}
+
 void rh_ep_compose(const rh_ep_matter *m, float *deformation, float *offset)
 {
     bool added = m->params->strain == RH_EP_ADDED;
@@ -277,7 +283,10 @@ void rh_ep_compose(const rh_ep_matter *m, float *deformation, float *offset)
         const float *g = m->gradient + 9 * i;
         if (!(determinant(g) > 0.5f)) continue;
         turn_offset(m, i, offset + 3 * i);
-        if (added) add_strain(g, deformation + 9 * i);
-        else multiply(g, deformation + 9 * i);
+        float *f = deformation + 9 * i, old[9];
+        memcpy(old, f, sizeof old);
+        if (added) add_strain(g, f);
+        else multiply(g, f);
+        if (!added && !is_sound(f)) memcpy(f, old, sizeof old);
     }
 }

@@ -12,6 +12,7 @@ typedef struct rh_ep_state {
     float *offset;       // [3 count] m: matter.h
     float *hardened;     // plastic strain so far
     float *torn;         // 1: bears no tension
+    float *flowed;       // plastic strain since links were made
     float *mises;        // out, m^2/s^2: von Mises stress over density
     float *stiffen;      // out: how much stiffer than at rest, at most, 1 or more
 } rh_ep_state;

@@ -319,6 +319,15 @@ static void fill_tile(const assembly *s, int32_t n)
         }
 }
 
+// The stresses that a face takes part in: its normal ones and both shears of each other axis.
+static float stiffness_of(const rh_viscous *a, int d, float k[RH_STRESSES][BLOCK], int p)
+{
+    float sum = k[d][p] + k[d][p - block_step[d]];
+    for (int b = 0; b < a->tiles.dimension; b++)
+        if (b != d) sum += k[rh_shear_of(d, b)][p] + k[rh_shear_of(d, b)][p + block_step[b]];
+    return sum;
+}
+
 // Faces that are no walls and have stress or liquid are unknowns.
 static void find_unknowns(const assembly *s, int32_t n)
 {
@@ -332,10 +341,7 @@ static void find_unknowns(const assembly *s, int32_t n)
             int64_t at = (int64_t)n * a->tiles.cells + c;
             int p = rh_block_index(&a->tiles, 1, c & 7, c >> 3 & 7, c >> 6);
             if (a->kind[d][at] == RH_FACE_WALL) continue;
-            bool any = k[d][p] > 0 || k[d][p - block_step[d]] > 0;
-            for (int b = 0; b < a->tiles.dimension; b++)
-                if (b != d) any = any || k[rh_shear_of(d, b)][p] > 0 || k[rh_shear_of(d, b)][p + block_step[b]] > 0;
-            a->kind[d][at] = any ? RH_FACE_UNKNOWN : RH_FACE_AIR;
+            a->kind[d][at] = stiffness_of(a, d, k, p) > 0 ? RH_FACE_UNKNOWN : RH_FACE_AIR;
         }
 }
 
@@ -601,18 +607,20 @@ rh_code rh_viscosity_show_walls(rh_viscosity_system *s, rh_faces velocity, rh_ar
     return RH_OK;
 }
 
-void rh_viscosity_resistance(const rh_viscosity_system *s, int32_t tile, float *out)
+void rh_viscosity_diagonal(const rh_viscosity_system *s, int32_t tile, int axis, float *mass, float *stiffness)
 {
     const rh_viscous *a = &s->a;
+    float k[RH_STRESSES][BLOCK];
     int32_t n = rh_tiles_find(&a->tiles, s->v->tiles->at[tile]);
-    for (int c = 0; c < a->tiles.cells; c++) {
-        double sum = 0;
-        int count = 0;
-        for (int d = 0; d < a->tiles.dimension && n >= 0; d++) {
-            float k = a->stress[d][(int64_t)n * a->tiles.cells + c];
-            if (k > 0) sum += 1 / (double)k, count++;
-        }
-        out[c] = count ? (float)(count / sum) : 0;
+    memset(mass, 0, (size_t)a->tiles.cells * sizeof *mass);
+    memset(stiffness, 0, (size_t)a->tiles.cells * sizeof *stiffness);
+    for (int q = 0; q < RH_STRESSES && n >= 0; q++)
+        if (a->stress[q]) rh_block_load(&a->tiles, a->stress[q], n, 1, 0, k[q]);
+    for (int c = 0; c < a->tiles.cells && n >= 0; c++) {
+        int64_t at = (int64_t)n * a->tiles.cells + c;
+        if (a->kind[axis][at] != RH_FACE_UNKNOWN) continue;
+        mass[c] = a->mass[axis][at];
+        stiffness[c] = stiffness_of(a, axis, k, rh_block_index(&a->tiles, 1, c & 7, c >> 3 & 7, c >> 6));
     }
 }
 

@@ -25,12 +25,13 @@
 #include "physics/viscous_turns.h"
 
 #include <math.h>
+
 #include <string.h>
 #include "base/parallel.h"
 #include "physics/viscous_inertia.h"
 
-static const float NEXT_FACES = 2;  // cells beyond the liquid where velocities must be known
-static const double ROUNDING = 1.2e-7;
+static const float NEXT_FACES = 2;    // cells beyond the liquid where velocities must be known
+static const double ROUNDING = 3e-7;  // of an inflow: several faces, each a sum of several terms
 static const double ROUGHEST = 1e-2;  // relative residual of a viscosity solve
 
 typedef struct turns {
@@ -260,6 +261,7 @@ static rh_code take_turns(const rh_viscous_step *s, turns *t, rh_status *status)
         if (n == 1) begun = left;
         if (!(left > fmax(enough * enough * begun, least))) break;
         count_turn(s);
+
         RH_TRY(find_answer(s, t, sqrt(left / begun), &work, status));
         if (!(work > 0)) break;  // nothing is left but rounding
         go(s, t, product(s, t, t->r, t->d) / work);

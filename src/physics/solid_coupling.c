@@ -24,7 +24,7 @@
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
 
-static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
+static inline rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
 {
     rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
     (&x.x)[axis] -= 0.5f * tiles->h;
@@ -37,10 +37,15 @@ static rh_dvec3 center_of(const rh_solid_coupling *c, int solid)
     return c->obstacles->items[c->dynamics->items[solid].obstacle].origin;
 }
 
-void rh_solid_coupling_row(const rh_solid_coupling *c, int solid, int32_t t, int cell, int axis, double row[PARTS])
+static inline void row_at(const rh_solid_coupling *c, int solid, int32_t t, int cell, int axis, double row[PARTS])
 {
     rh_dynamics_row(face_place(c->tiles, t, cell, axis), center_of(c, solid), axis, row);
     if (c->tiles->dimension == 2) row[2] = row[3] = row[4] = 0;
+}
+
+void rh_solid_coupling_row(const rh_solid_coupling *c, int solid, int32_t t, int cell, int axis, double row[PARTS])
+{
+    row_at(c, solid, t, cell, axis, row);
 }
 
 static double speed_of(const rh_solid_coupling *c, int solid, const double row[PARTS])
@@ -49,6 +54,16 @@ static double speed_of(const rh_solid_coupling *c, int solid, const double row[P
     double sum = 0;
     for (int k = 0; k < PARTS; k++) sum += row[k] * v[k];
     return sum;
+}
+
+// The velocity of a solid's wall along an axis: the row above times its velocities, without the zeros.
+static inline double speed_at(const rh_solid_coupling *c, int solid, rh_dvec3 x, int axis)
+{
+    const double *v = c->dynamics->velocity + solid * PARTS;
+    rh_dvec3 arm = rh_d3_sub(x, center_of(c, solid));
+    if (axis == 0) return v[0] + v[4] * arm.z - v[5] * arm.y;
+    if (axis == 1) return v[1] + v[5] * arm.x - v[3] * arm.z;
+    return v[2] + v[3] * arm.y - v[4] * arm.x;
 }
 
 // --- whose face ------------------------------------------------------------------------------------------------------
@@ -121,10 +136,7 @@ static void set_walls(rh_solid_coupling *c)
             float *wall = (float *)c->cut->wall[a][t];  // a copy of our own: take_pages
             for (int i = 0; i < tiles->cells; i++) {
                 int solid = c->owner[t][a * tiles->cells + i];
-                double row[PARTS];
-                if (solid < 0) continue;
-                rh_solid_coupling_row(c, solid, t, i, a, row);
-                wall[i] = (float)speed_of(c, solid, row);
+                if (solid >= 0) wall[i] = (float)speed_at(c, solid, face_place(tiles, t, i, a), a);
             }
         }
 }
@@ -165,7 +177,7 @@ static void attach_tile(const rh_solid_coupling *c, const rh_solid_coupling_face
             int solid = c->owner[t][a * tiles->cells + i];
             if (solid < 0 || c->open[a][t][i] > 0 || !(faces->fill.axis[a][at] > 0)) continue;
             double row[PARTS];
-            rh_solid_coupling_row(c, solid, t, i, a, row);
+            row_at(c, solid, t, i, a, row);
             double mass = c->mass * (double)(faces->fill.axis[a][at] / faces->full) *
                           rh_solid_coupling_decided(c, solid, t, i, a);
             attach_face(c, solid, row, mass, (double)faces->velocity.axis[a][at], masses, impulses);
@@ -281,7 +293,7 @@ static void add_face(const rh_solid_coupling *c, place at, int axis, double sign
     if (solid < 0) return;
     double row[PARTS], share = sign * (1 - (double)c->open[axis][at.tile][at.cell]);
     int local = local_of(w, solid), n = 0;
-    rh_solid_coupling_row(c, solid, at.tile, at.cell, axis, row);
+    row_at(c, solid, at.tile, at.cell, axis, row);
     while (n < w->rows && w->local[n] != local) n++;
     if (n == w->rows) {
         w->local[w->rows++] = local;
@@ -390,7 +402,6 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
     double *impulse = c->term.gathered;
     rh_solid_coupling_impulse(c, q, speed, impulse);
     rh_dynamics_give(c->dynamics, impulse, true);
-    set_walls(c);
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
@@ -481,6 +492,5 @@ bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
     bool on = goes_on(c);
     rh_dynamics_give(d, c->touch, false);
     tell_cells(c, scale, b);
-    if (!on) set_walls(c);
     return on;
 }

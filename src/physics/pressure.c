@@ -601,6 +601,7 @@ static rh_code answer_contacts(rh_pressure *p, motion *m, double tolerance, rh_s
         RH_TRY(move_on(p, m, n < ROUGH_ANSWERS ? fmax(tolerance, ROUGH) : tolerance, status));
     }
     RH_TRY(move_on(p, m, tolerance, status));
+    rh_solid_coupling_touch_last(p->solids);
     rh_solid_coupling_follow(p->solids);
     return RH_OK;
 }

@@ -79,3 +79,6 @@ bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b);
 // too little of the approach, and shrink where too much. How far the solids were really moved tells how much mass there
 // is in that direction. False: the impulses have settled, and b need not be answered.
 bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b);
+// At last, when the material has answered all that it will: what is still missing to the laws of contact, a small part,
+// the solids get without an answer. What rests so stays where it is.
+void rh_solid_coupling_touch_last(rh_solid_coupling *c);

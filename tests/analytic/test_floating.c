@@ -152,12 +152,12 @@ static void what_lies_below_water_stays(void **state)
 {
     (void)state;
     rest stone = rest_below("liquid", 2000, 0, 1), cork = rest_below("liquid", 10, 0.25, 1);
-    assert_true(fabs(stone.at.y - 0.075) < 0.001 && stone.farthest < 1e-4 && stone.fastest < 1e-3);
-    assert_true(fabs(cork.at.y - 0.325) < 0.001 && cork.farthest < 0.001 && cork.fastest < 0.05);
+    assert_true(fabs(stone.at.y - 0.075) < 1e-4 && stone.farthest < 1e-5 && stone.fastest < 1e-4);
+    assert_true(fabs(cork.at.y - 0.325) < 1e-4 && cork.farthest < 1e-5 && cork.fastest < 1e-3);
     stone = rest_below("splash", 2000, 0, 1);
-    assert_true(fabs(stone.at.y - 0.075) < 0.001 && stone.farthest < 5e-4 && stone.fastest < 0.005);
+    assert_true(fabs(stone.at.y - 0.075) < 1e-4 && stone.farthest < 1e-5 && stone.fastest < 1e-4);
     cork = rest_below("splash", 10, 0.25, 1);
-    assert_true(fabs(cork.at.y - 0.325) < 0.002 && cork.fastest < 0.15);
+    assert_true(fabs(cork.at.y - 0.325) < 1e-4 && cork.farthest < 1e-4 && cork.fastest < 0.01);
 }
 
 // --- in free space ---------------------------------------------------------------------------------------------------

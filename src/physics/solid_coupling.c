@@ -494,9 +494,9 @@ bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
     return true;
 }
 
-// Nothing answers these, so the masses are the solids' own. (Instead of it the last impulses above were left unanswered:
-// they reckon with the mass of the material, and turned the small error of a stone's velocity round. Below a splash it
-// crept away at 0.2 mm/s.)
+// Nothing answers these, so the masses are the solids' own. (Instead of it the last impulses above were left
+// unanswered: they reckon with the mass of the material, and turned the small error of a stone's velocity round. Below
+// a splash it crept away at 0.2 mm/s.)
 void rh_solid_coupling_touch_last(rh_solid_coupling *c)
 {
     rh_dynamics *d = c->dynamics;

@@ -63,8 +63,8 @@ rh_dvec3 rh_solid_coupling_place(const rh_solid_coupling *c, int32_t tile, int c
 double rh_solid_coupling_decided(const rh_solid_coupling *c, int solid, int32_t tile, int cell, int axis);
 // impulse[6 solids] = what the pressure q gives the solids, kg m/s (kg m^2/s). `speed` as below.
 void rh_solid_coupling_impulse(const rh_solid_coupling *c, const float *q, double speed, double *impulse);
-// The solids receive the impulses of the pressure q; the velocities of their walls follow with rh_solid_coupling_follow.
-// `speed`: m/s that a difference of 1 in q gives to a face.
+// The solids receive the impulses of the pressure q; the velocities of their walls follow with
+// rh_solid_coupling_follow. `speed`: m/s that a difference of 1 in q gives to a face.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
 // The walls take the velocities that the solids have now.
 void rh_solid_coupling_follow(rh_solid_coupling *c);

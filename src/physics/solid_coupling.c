@@ -365,15 +365,19 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
     int32_t entries = 0, blocks = 0;
     *term = (rh_term){.blocks = (int32_t)solids, .scale = c->mass, .respond = respond, .user = c->dynamics};
     term->tiles = rh_arena_take(arena, ((size_t)layout->count + 1) * sizeof *term->tiles, status);
-    tile_work *w = rh_arena_take(arena, sizeof *w, status);
-    if (!term->tiles || !w) return RH_MEMORY;
+    if (!term->tiles) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < layout->count; n++) {
-        if (!touches(c, layout->listed[n])) continue;
-        int32_t count = gather_tile(c, layout, n, w, NULL);
+        tile_work w = {.count = 0};
+        int32_t count = touches(c, layout->listed[n]) ? gather_tile(c, layout, n, &w, NULL) : 0;
+        term->tiles[n] = (rh_term_tile){.tile = n, .entry_end = count, .block_count = w.count};
+    }
+    for (int32_t n = 0; n < layout->count; n++) {
+        int32_t count = term->tiles[n].entry_end, own = term->tiles[n].block_count;
         if (count == 0) continue;
-        term->tiles[term->tile_count++] = (rh_term_tile){n, entries, entries + count, blocks, w->count};
+        term->tiles[term->tile_count++] = (rh_term_tile){n, entries, entries + count, blocks, own};
         entries += count;
-        blocks += w->count;
+        blocks += own;
     }
     term->entries = rh_arena_take(arena, ((size_t)entries + 1) * sizeof *term->entries, status);
     term->block = rh_arena_take(arena, ((size_t)blocks + 1) * sizeof *term->block, status);
@@ -383,10 +387,12 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
     term->traces = rh_arena_take(arena, (solids + 1) * sizeof(double), status);
     if (!term->entries || !term->block || !term->sums || !term->gathered || !term->answer || !term->traces)
         return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4)
     for (int32_t i = 0; i < term->tile_count; i++) {
-        rh_term_tile *t = &term->tiles[i];
-        gather_tile(c, layout, t->tile, w, term->entries + t->entry_first);
-        for (int b = 0; b < t->block_count; b++) term->block[t->block_first + b] = w->solid[b];
+        const rh_term_tile *t = &term->tiles[i];
+        tile_work w;
+        gather_tile(c, layout, t->tile, &w, term->entries + t->entry_first);
+        for (int b = 0; b < t->block_count; b++) term->block[t->block_first + b] = w.solid[b];
     }
     return describe(c, arena, status);
 }

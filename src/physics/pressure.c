@@ -487,13 +487,6 @@ void rh_pressure_push(const rh_pressure *p, const float *q, rh_faces push)
     }
 }
 
-void rh_pressure_precondition(const rh_pressure *p, const float *r, float *z, float *spare)
-{
-    const float *found = p->preconditioner.method->apply(&p->preconditioner, r, z, spare);
-    if (found != z) memcpy(z, found, rh_poisson_values(&p->matrix) * sizeof *z);
-    rh_pockets_balance(&p->pockets, &p->matrix, z);
-}
-
 // --- separating walls ------------------------------------------------------------------------------------------------
 // Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in.
 // (Their own pressure is 0, and they are liquid, so theta is 1.)

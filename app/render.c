@@ -48,7 +48,7 @@ typedef struct job {
     bool quick;                       // no paths are traced
     int only;                         // the material to draw; -1 = all
     rh_preview_options preview;
-    rh_flat_solids flat;  // solids of two-dimensional pictures
+    rh_flat_solids flat;  // solids of quick pictures
     rh_picture *picture;
     rh_film *film;
     uint16_t *deep;
@@ -445,7 +445,7 @@ static rh_code prepare_picture(job *j, rh_status *status)
 {
     rh_picture_options o = {
         .width = j->width, .height = j->height, .samples = (int)j->arguments->samples, .folder = j->arguments->operand};
-    if (j->scene.dimension == 2) RH_TRY(rh_flat_solids_create(&j->scene, j->arguments->operand, &j->flat, status));
+    if (j->quick) RH_TRY(rh_flat_solids_create(&j->scene, j->arguments->operand, &j->flat, status));
     RH_TRY(look_ahead(j, &o, status));
     size_t values = 3 * (size_t)j->width * (size_t)j->height;
     j->bytes = rh_alloc(values, "app.picture", status);

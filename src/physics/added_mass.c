@@ -184,10 +184,18 @@ static rh_code find_directions(work *w, rh_term *z, rh_status *status)
             if (!stands_apart(w, at, i)) continue;
             rh_term_entry *e = &z->entries[t.entry_end++];
             *e = (rh_term_entry){.cell = (uint16_t)i, .local = block_in(z, &t, w->nearest[at][i])};
-            direction_at(w, w->nearest[at][i], rh_d3_from(rh_cell_center(tiles, at, i & 7, i >> 3 & 7, i >> 6)),
-                         e->row);
         }
         close_tile(z, &t);
+    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < z->tile_count; n++) {
+        const rh_term_tile *t = &z->tiles[n];
+        int32_t at = w->layout->listed[t->tile];
+        for (int32_t k = t->entry_first; k < t->entry_end; k++) {
+            int i = z->entries[k].cell;
+            rh_vec3 x = rh_cell_center(tiles, at, i & 7, i >> 3 & 7, i >> 6);
+            direction_at(w, w->nearest[at][i], rh_d3_from(x), z->entries[k].row);
+        }
     }
     return RH_OK;
 }

@@ -501,14 +501,15 @@ static rh_code balance_beyond(step *s, rh_status *status)
 }
 
 // What observers see as the velocities before walls act. Viscosity asks for values on faces that no pressure moved;
-// what their particles had, walls take from them.
+// what their particles had, and what stress gave them, walls take from them. (Without the latter a ball in a drop lost
+// 4e-4 of all momentum in the few steps in which a shore lay at its wall.)
 static rh_code before_walls(step *s, rh_faces *before, rh_status *status)
 {
     if (!s->around->observer) return RH_OK;
     RH_TRY(rh_faces_copy(before, s->velocity, &s->tiles, s->arena, status));
     for (int a = 0; a < s->tiles.dimension && s->own.axis[0]; a++)
         for (int64_t c = 0; c < rh_tiles_values(&s->tiles); c++)
-            if (!s->known[a][c]) before->axis[a][c] = s->own.axis[a][c];
+            if (!s->known[a][c]) before->axis[a][c] = s->own.axis[a][c] + s->stress_change.axis[a][c];
     return RH_OK;
 }
 

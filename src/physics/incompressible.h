@@ -53,7 +53,8 @@ typedef struct rh_incompressible_options {
     double viscosity;            // Pa s; 0 = none
     bool viscosity_varies;       // particles have the attribute "viscosity" (Pa s); 0 there is taken as `viscosity`
     double viscosity_tolerance;  // relative residual of its solve
-    int64_t viscosity_turns;     // how often viscosity and pressure take turns in a step
+    int64_t viscosity_turns;     // how often viscosity and pressure take turns in a step, at most
+    double turns_tolerance;      // of the first error in the pressure, at which turns end
     int viscosity_coupling;      // rh_viscous_coupling: how its stress moves dynamic solids
     int viscosity_fractions;     // rh_fraction_kind: of control volumes of its solve
     double pressure_time;        // s: as a mean over about this time; 0 = in the last step alone

@@ -487,13 +487,6 @@ void rh_pressure_push(const rh_pressure *p, const float *q, rh_faces push)
     }
 }
 
-void rh_pressure_precondition(const rh_pressure *p, const float *r, float *z, float *spare)
-{
-    const float *found = p->preconditioner.method->apply(&p->preconditioner, r, z, spare);
-    if (found != z) memcpy(z, found, rh_poisson_values(&p->matrix) * sizeof *z);
-    rh_pockets_balance(&p->pockets, &p->matrix, z);
-}
-
 // --- separating walls ------------------------------------------------------------------------------------------------
 // Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in.
 // (Their own pressure is 0, and they are liquid, so theta is 1.)
@@ -559,7 +552,7 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
 // solve leaves of its right-hand side the next one takes up: so the first two may be rough, and all together are as
 // accurate as the last. (Three accurate ones took 22 iterations for a hundred crates in a dam break, so 15.)
 enum { ANSWERS = RH_SOLID_ANSWERS, ROUGH_ANSWERS = 1 };
-static const double ROUGH = 1e-3;
+static const double ROUGH = 1e-2;
 
 static double length(const rh_poisson *a, const float *v, double *sums)
 {
@@ -600,8 +593,10 @@ static rh_code answer_contacts(rh_pressure *p, motion *m, double tolerance, rh_s
         for (int64_t c = 0; c < (int64_t)rh_poisson_values(&p->matrix); c++) m->b[c] += m->more[c];
         RH_TRY(move_on(p, m, n < ROUGH_ANSWERS ? fmax(tolerance, ROUGH) : tolerance, status));
     }
+    RH_TRY(move_on(p, m, tolerance, status));
+    rh_solid_coupling_touch_last(p->solids);
     rh_solid_coupling_follow(p->solids);
-    return move_on(p, m, tolerance, status);
+    return RH_OK;
 }
 
 // Pressure and solids for the present velocities.

@@ -58,8 +58,6 @@ void rh_pressure_inflow(const rh_pressure *p, rh_faces velocity, float *b);
 // push = what the pressure q does to faces of the mass of a full cell, m/s; 0 where it does nothing. Its work is that
 // on the inflow: push . u = - q . inflow(u), but for shores.
 void rh_pressure_push(const rh_pressure *p, const float *q, rh_faces push);
-// z = about the inverse of the operator times r, symmetric and positive; `spare` is scratch.
-void rh_pressure_precondition(const rh_pressure *p, const float *r, float *z, float *spare);
 // The mass that the operator takes the lower faces of a tile along an axis to have, as a share of a full cell's: 1
 // between liquid cells, the liquid part of the way towards air, 0 elsewhere, times the open part of the face.
 void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *mass);

@@ -63,10 +63,10 @@ rh_dvec3 rh_solid_coupling_place(const rh_solid_coupling *c, int32_t tile, int c
 double rh_solid_coupling_decided(const rh_solid_coupling *c, int solid, int32_t tile, int cell, int axis);
 // impulse[6 solids] = what the pressure q gives the solids, kg m/s (kg m^2/s). `speed` as below.
 void rh_solid_coupling_impulse(const rh_solid_coupling *c, const float *q, double speed, double *impulse);
-// The solids receive the impulses of the pressure q, and the velocities of their walls follow. `speed`: m/s that a
-// difference of 1 in q gives to a face.
+// The solids receive the impulses of the pressure q; the velocities of their walls follow with
+// rh_solid_coupling_follow. `speed`: m/s that a difference of 1 in q gives to a face.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
-// The walls take the velocities that the solids have now: something else than the pressure has moved these.
+// The walls take the velocities that the solids have now.
 void rh_solid_coupling_follow(rh_solid_coupling *c);
 // The solids receive the impulses that they are owed (rh_dynamics_pay); b as below. Done by rh_solid_coupling_prepare
 // with `faces`.
@@ -79,3 +79,6 @@ bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b);
 // too little of the approach, and shrink where too much. How far the solids were really moved tells how much mass there
 // is in that direction. False: the impulses have settled, and b need not be answered.
 bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b);
+// At last, when the material has answered all that it will: what is still missing to the laws of contact, a small part,
+// the solids get without an answer. What rests so stays where it is.
+void rh_solid_coupling_touch_last(rh_solid_coupling *c);

@@ -507,6 +507,8 @@ static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status 
         for (size_t c = 0; c < values; c++) more[c] = s->q[c] - more[c];
         push_solids(s, more);
     }
+    rh_solid_coupling_touch_last(&s->solids);
+    rh_solid_coupling_follow(&s->solids);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }

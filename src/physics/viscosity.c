@@ -39,7 +39,9 @@ static const int block_step[3] = {1, SIDE, SIDE *SIDE};
 // of it made the torque between cylinders better by 0.1 % and the system ten times as stiff.
 static const float LEAST_FREE = 0.01f;
 static const float LEAST_LIQUID = 1e-3f;  // of a stress; less is none
-static const float LEAST_MASS = 1e-4f;
+// Of a face. What stress gives to such faces particles do not get: with 1e-4 a drop and a ball lost 2e-5 of their
+// momentum in 120 steps.
+static const float LEAST_MASS = 1e-6f;
 static const double NO_STRESS = 1e30;  // m: slip length of walls with slip
 
 typedef struct preconditioner {
@@ -56,6 +58,7 @@ typedef struct rh_viscosity_system {
     double slip;  // m: of all walls, with one law
     float *spring[3],
         *pulled[3];        // per face: of slip lengths, as a mass; and that times the wall's velocity; NULL = none
+    int16_t *tied[3];      // per face: the dynamic solid at the other end of its spring, or -1
     bool coupled, strong;  // with dynamic solids
     preconditioner m;
     rh_viscous_solids solids;  // where coupled
@@ -171,7 +174,9 @@ static rh_code take_springs(assembly *s, rh_arena *arena, rh_status *status)
     for (int d = 0; d < s->v->tiles->dimension; d++) {
         s->spring[d] = rh_arena_take_zero(arena, ((size_t)s->a.lane + 8) * sizeof(float), status);
         s->pulled[d] = rh_arena_take_zero(arena, ((size_t)s->a.lane + 8) * sizeof(float), status);
-        if (!s->spring[d] || !s->pulled[d]) return RH_MEMORY;
+        s->tied[d] = rh_arena_take(arena, ((size_t)s->a.lane + 8) * sizeof **s->tied, status);
+        if (!s->spring[d] || !s->pulled[d] || !s->tied[d]) return RH_MEMORY;
+        memset(s->tied[d], -1, (size_t)s->a.lane * sizeof **s->tied);
     }
     return RH_OK;
 }
@@ -192,6 +197,7 @@ static void tie_face(const assembly *s, const walls *w, int32_t t, int d, int c,
     s->spring[d][at] = (float)((double)stress * h / (slip + far));
     s->pulled[d][at] = s->spring[d][at] * (float)(&u.x)[d];
     s->a.mass[d][at] += s->spring[d][at];
+    if (s->v->dynamics) s->tied[d][at] = (int16_t)s->v->dynamics->of_obstacle[which];
 }
 
 // --- viscosity of particles ------------------------------------------------------------------------------------------
@@ -319,6 +325,15 @@ static void fill_tile(const assembly *s, int32_t n)
         }
 }
 
+// The stresses that a face takes part in: its normal ones and both shears of each other axis.
+static float stiffness_of(const rh_viscous *a, int d, float k[RH_STRESSES][BLOCK], int p)
+{
+    float sum = k[d][p] + k[d][p - block_step[d]];
+    for (int b = 0; b < a->tiles.dimension; b++)
+        if (b != d) sum += k[rh_shear_of(d, b)][p] + k[rh_shear_of(d, b)][p + block_step[b]];
+    return sum;
+}
+
 // Faces that are no walls and have stress or liquid are unknowns.
 static void find_unknowns(const assembly *s, int32_t n)
 {
@@ -332,10 +347,7 @@ static void find_unknowns(const assembly *s, int32_t n)
             int64_t at = (int64_t)n * a->tiles.cells + c;
             int p = rh_block_index(&a->tiles, 1, c & 7, c >> 3 & 7, c >> 6);
             if (a->kind[d][at] == RH_FACE_WALL) continue;
-            bool any = k[d][p] > 0 || k[d][p - block_step[d]] > 0;
-            for (int b = 0; b < a->tiles.dimension; b++)
-                if (b != d) any = any || k[rh_shear_of(d, b)][p] > 0 || k[rh_shear_of(d, b)][p + block_step[b]] > 0;
-            a->kind[d][at] = any ? RH_FACE_UNKNOWN : RH_FACE_AIR;
+            a->kind[d][at] = stiffness_of(a, d, k, p) > 0 ? RH_FACE_UNKNOWN : RH_FACE_AIR;
         }
 }
 
@@ -404,21 +416,28 @@ static rh_code precondition(assembly *s, rh_operator *out, rh_arena *arena, rh_s
 }
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
-// Wall faces of dynamic solids in the tiles of the system; counted when there is no place for them yet.
-static void list_faces(const assembly *s, rh_viscous_solids *solids)
+// The dynamic solid that a face belongs to: as one of its wall, or by a spring of a slip length. -1: none.
+static int solid_of(const assembly *s, int32_t t, int d, int c, int64_t at, bool spring)
+{
+    if (!spring) return s->a.kind[d][at] == RH_FACE_WALL ? s->v->owner[t][d * s->a.tiles.cells + c] : -1;
+    return s->a.kind[d][at] == RH_FACE_UNKNOWN && s->spring[d][at] > 0 ? s->tied[d][at] : -1;
+}
+
+// Wall faces, or springs, of dynamic solids in the tiles of the system. Returns their number; `out` may be NULL.
+static int64_t list_faces(const assembly *s, bool spring, rh_viscous_face *out)
 {
     const rh_viscosity *v = s->v;
     const rh_tiles *tiles = v->tiles;
-    solids->face_count = 0;
+    int64_t count = 0;
     for (int32_t n = 0; n < s->a.tiles.count; n++) {
         int32_t t = s->of[n];
-        for (int d = 0; t >= 0 && d < tiles->dimension && v->owner[t]; d++)
+        for (int d = 0; t >= 0 && d < tiles->dimension && (spring || v->owner[t]); d++)
             for (int c = 0; c < tiles->cells; c++) {
                 int64_t at = (int64_t)n * tiles->cells + c;
-                int solid = v->owner[t][d * tiles->cells + c];
-                if (solid < 0 || s->a.kind[d][at] != RH_FACE_WALL) continue;
-                rh_viscous_face *face = solids->faces ? &solids->faces[solids->face_count] : NULL;
-                solids->face_count++;
+                int solid = solid_of(s, t, d, c, at, spring);
+                if (solid < 0) continue;
+                rh_viscous_face *face = out ? &out[count] : NULL;
+                count++;
                 if (!face) continue;
                 double row[RH_DYNAMICS_PARTS];
                 rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
@@ -426,9 +445,21 @@ static void list_faces(const assembly *s, rh_viscous_solids *solids)
                 rh_dynamics_row(rh_d3_from(x), v->obstacles->items[v->dynamics->items[solid].obstacle].origin, d, row);
                 if (tiles->dimension == 2) row[2] = row[3] = row[4] = 0;
                 *face = (rh_viscous_face){.at = d * s->a.lane + at, .solid = solid};
+                if (spring) face->spring = s->spring[d][at];
                 for (int k = 0; k < RH_DYNAMICS_PARTS; k++) face->row[k] = (float)row[k];
             }
     }
+    return count;
+}
+
+static rh_code take_faces(const assembly *s, bool spring, rh_viscous_face **out, int64_t *count, rh_arena *arena,
+                          rh_status *status)
+{
+    *count = list_faces(s, spring, NULL);
+    *out = rh_arena_take(arena, ((size_t)*count + 1) * sizeof **out, status);
+    if (!*out) return RH_MEMORY;
+    list_faces(s, spring, *out);
+    return RH_OK;
 }
 
 // How many solids may have vectors of their own for the liquid's answers.
@@ -438,10 +469,9 @@ static rh_code prepare_solids(assembly *s, rh_operator m, rh_viscous_solids *sol
 {
     double h = s->v->tiles->h, cell = s->v->tiles->dimension == 3 ? h * h * h : h * h;
     *solids = (rh_viscous_solids){.dynamics = s->v->dynamics, .mass = s->v->density * cell, .a = &s->a, .m = m};
-    list_faces(s, solids);
-    solids->faces = rh_arena_take(arena, ((size_t)solids->face_count + 1) * sizeof *solids->faces, status);
-    if (!solids->faces) return RH_MEMORY;
-    list_faces(s, solids);
+    RH_TRY(take_faces(s, false, &solids->faces, &solids->face_count, arena, status));
+    if (s->spring[0]) RH_TRY(take_faces(s, true, &solids->springs, &solids->spring_count, arena, status));
+    rh_viscous_solids_tell_springs(solids, s->pulled);
     bool multigrid = s->v->preconditioner == RH_PRECONDITION_MULTIGRID;
     bool answers = multigrid && s->v->coupling == RH_VISCOUS_STRONG && s->v->dynamics->count <= ANSWERED;
     return rh_viscous_solids_prepare(solids, answers, arena, status);
@@ -477,7 +507,8 @@ static void tell_walls(const assembly *s, const float *now, const float *pull, b
                 bool wall = a->kind[d][at] == RH_FACE_WALL;
                 bool moved = s->v->owner && s->v->owner[t] && s->v->owner[t][d * cells + c] >= 0;
                 float to = wall && (dynamic || !moved) ? -pull[i] : 0;
-                if (!wall && s->spring[d]) to = s->spring[d][at] * now[i] - s->pulled[d][at];
+                if (!wall && s->spring[d] && (dynamic || s->tied[d][at] < 0))
+                    to = s->spring[d][at] * now[i] - s->pulled[d][at];
                 s->v->to_walls.axis[d][(int64_t)t * cells + c] = to;
             }
     }
@@ -524,15 +555,16 @@ static rh_code relax(assembly *s, rh_faces velocity, rh_arena *arena, rh_krylov_
     take_velocities(s, velocity, now);
     rh_viscous_pull(a, now, pull);
     find_stress(s, now, pull, b);
-    if (s->strong) rh_viscous_solids_begin(&s->solids, pull, b);
+    if (s->strong) rh_viscous_solids_begin(&s->solids, pull, now, b);
     RH_TRY(rh_krylov_cg(&s->way, b, x, v->tolerance, v->max_iterations, arena, report, status));
     add_change(s, x, velocity);
     for (int64_t i = 0; i < rh_viscous_size(a); i++) now[i] += x[i];
     if (s->strong) rh_viscous_solids_give(&s->solids, x, now);
+    if (s->strong) rh_viscous_solids_tell_springs(&s->solids, s->pulled);
     bool weak = s->coupled && !s->strong;
     if (weak || v->to_walls.axis[0]) rh_viscous_pull(a, now, pull);
     if (v->to_walls.axis[0]) tell_walls(s, now, pull, s->strong);
-    if (weak) rh_viscous_solids_follow(&s->solids, pull);
+    if (weak) rh_viscous_solids_follow(&s->solids, pull, now);
     return RH_OK;
 }
 
@@ -596,23 +628,26 @@ rh_code rh_viscosity_show_walls(rh_viscosity_system *s, rh_faces velocity, rh_ar
     if (!now || !pull) return RH_MEMORY;
     take_velocities(s, velocity, now);
     rh_viscous_pull(&s->a, now, pull);
+    if (s->strong) rh_viscous_solids_tell_springs(&s->solids, s->pulled);
     tell_walls(s, now, pull, s->strong);
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
 
-void rh_viscosity_resistance(const rh_viscosity_system *s, int32_t tile, float *out)
+void rh_viscosity_diagonal(const rh_viscosity_system *s, int32_t tile, int axis, float *mass, float *stiffness)
 {
     const rh_viscous *a = &s->a;
+    float k[RH_STRESSES][BLOCK];
     int32_t n = rh_tiles_find(&a->tiles, s->v->tiles->at[tile]);
-    for (int c = 0; c < a->tiles.cells; c++) {
-        double sum = 0;
-        int count = 0;
-        for (int d = 0; d < a->tiles.dimension && n >= 0; d++) {
-            float k = a->stress[d][(int64_t)n * a->tiles.cells + c];
-            if (k > 0) sum += 1 / (double)k, count++;
-        }
-        out[c] = count ? (float)(count / sum) : 0;
+    memset(mass, 0, (size_t)a->tiles.cells * sizeof *mass);
+    memset(stiffness, 0, (size_t)a->tiles.cells * sizeof *stiffness);
+    for (int q = 0; q < RH_STRESSES && n >= 0; q++)
+        if (a->stress[q]) rh_block_load(&a->tiles, a->stress[q], n, 1, 0, k[q]);
+    for (int c = 0; c < a->tiles.cells && n >= 0; c++) {
+        int64_t at = (int64_t)n * a->tiles.cells + c;
+        if (a->kind[axis][at] != RH_FACE_UNKNOWN) continue;
+        mass[c] = a->mass[axis][at];
+        stiffness[c] = stiffness_of(a, axis, k, rh_block_index(&a->tiles, 1, c & 7, c >> 3 & 7, c >> 6));
     }
 }
 

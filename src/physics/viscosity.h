@@ -51,10 +51,9 @@ rh_code rh_viscosity_answer(rh_viscosity_system *s, rh_faces push, double *impul
                             rh_arena *arena, rh_krylov_report *report, rh_status *status);
 // Finds `to_walls` for these velocities, and the walls of `cut` as they are now.
 rh_code rh_viscosity_show_walls(rh_viscosity_system *s, rh_faces velocity, rh_arena *arena, rh_status *status);
-// Cells of a tile of the liquid's grid: how strongly they resist being widened in all directions, 2 mu t / (rho h^2)
-// in the midst of the liquid: the harmonic mean of the stresses along the axes, but for those along which faces are
-// given or stress is left out.
-void rh_viscosity_resistance(const rh_viscosity_system *s, int32_t tile, float *out);
+// Lower faces of a tile of the liquid's grid along an axis: the diagonal of A, its mass (as a share of a full cell's)
+// and what stress adds; 0 where velocities are given. Each [cells].
+void rh_viscosity_diagonal(const rh_viscosity_system *s, int32_t tile, int axis, float *mass, float *stiffness);
 
 // Share of the differences of velocity between neighbouring particles that viscosity leaves in a step: the decay of a
 // wave of two cells, implicit as the step is.

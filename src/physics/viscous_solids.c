@@ -34,25 +34,45 @@ static void respond(const rh_viscous_solids *s, const double *impulse, double *c
     for (int k = 0; k < PARTS * s->dynamics->count; k++) change[k] *= s->mass;
 }
 
+static double speed_of(const rh_viscous_face *f, const double *velocity)
+{
+    double u = 0;
+    for (int k = 0; k < PARTS; k++) u += (double)f->row[k] * velocity[PARTS * f->solid + k];
+    return u;
+}
+
 // Wall faces follow the solids; all others stay.
 static void move_faces(const rh_viscous_solids *s, const double *velocity, float *all)
 {
     for (int64_t n = 0; n < s->face_count; n++) {
         const rh_viscous_face *f = &s->faces[n];
-        double u = 0;
-        for (int k = 0; k < PARTS; k++) u += (double)f->row[k] * velocity[PARTS * f->solid + k];
-        all[f->at] = (float)u;
+        all[f->at] = (float)speed_of(f, velocity);
     }
 }
 
-// R^T of the values on wall faces.
-static void gather(const rh_viscous_solids *s, const float *pull, double *force)
+// R^T of the values on wall faces, and what springs pull at solids of these velocities: k (R v - u).
+static void gather(const rh_viscous_solids *s, const float *pull, const float *all, const double *velocity,
+                   double *force)
 {
     memset(force, 0, (size_t)(PARTS * s->dynamics->count) * sizeof *force);
     for (int64_t n = 0; n < s->face_count; n++) {
         const rh_viscous_face *f = &s->faces[n];
         for (int k = 0; k < PARTS; k++) force[PARTS * f->solid + k] += (double)f->row[k] * (double)pull[f->at];
     }
+    for (int64_t n = 0; n < s->spring_count; n++) {
+        const rh_viscous_face *f = &s->springs[n];
+        double stretch = (double)f->spring * (speed_of(f, velocity) - (double)all[f->at]);
+        for (int k = 0; k < PARTS; k++) force[PARTS * f->solid + k] += (double)f->row[k] * stretch;
+    }
+}
+
+// Stress on all faces, of these velocities there and of the solids. The part k u of springs is in the operator's
+// masses.
+static void pull_all(const rh_viscous_solids *s, const float *all, const double *velocity, float *pull)
+{
+    rh_viscous_pull(s->a, all, pull);
+    for (int64_t n = 0; n < s->spring_count; n++)
+        pull[s->springs[n].at] -= s->springs[n].spring * (float)speed_of(&s->springs[n], velocity);
 }
 
 static void keep_unknowns(const rh_viscous *a, float *y)
@@ -74,8 +94,8 @@ void rh_viscous_solids_apply(void *solids, const float *x, float *y)
     respond(s, s->impulse, s->velocity);
     memcpy(s->all, x, (size_t)size * sizeof *x);
     move_faces(s, s->velocity, s->all);
-    rh_viscous_pull(s->a, s->all, y);
-    gather(s, y, s->force);
+    pull_all(s, s->all, s->velocity, y);
+    gather(s, y, s->all, s->velocity, s->force);
     keep_unknowns(s->a, y);
     for (int k = 0; k < count; k++) s->impulse[k] += s->force[k];
     respond(s, s->impulse, s->velocity);
@@ -113,9 +133,9 @@ void rh_viscous_solids_precondition(void *solids, const float *r, float *z)
     }
 }
 
-void rh_viscous_solids_begin(const rh_viscous_solids *s, const float *pull, float *b)
+void rh_viscous_solids_begin(const rh_viscous_solids *s, const float *pull, const float *velocities, float *b)
 {
-    gather(s, pull, s->force);
+    gather(s, pull, velocities, s->dynamics->velocity, s->force);
     respond(s, s->force, s->velocity);
     for (int k = 0; k < PARTS * s->dynamics->count; k++) b[rh_viscous_size(s->a) + k] = (float)-s->velocity[k];
 }
@@ -133,17 +153,15 @@ void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x, float *v
     respond(s, s->impulse, s->velocity);
     for (int64_t n = 0; n < s->face_count; n++) {
         const rh_viscous_face *f = &s->faces[n];
-        double faster = 0;
-        for (int k = 0; k < PARTS; k++) faster += (double)f->row[k] * s->velocity[PARTS * f->solid + k];
-        velocities[f->at] += (float)faster;
+        velocities[f->at] += (float)speed_of(f, s->velocity);
     }
     for (int k = 0; k < count; k++) s->impulse[k] *= s->mass;
     rh_dynamics_give(s->dynamics, s->impulse, true);
 }
 
-void rh_viscous_solids_follow(const rh_viscous_solids *s, const float *pull)
+void rh_viscous_solids_follow(const rh_viscous_solids *s, const float *pull, const float *velocities)
 {
-    gather(s, pull, s->force);
+    gather(s, pull, velocities, s->dynamics->velocity, s->force);
     respond(s, s->force, s->velocity);
     for (int k = 0; k < PARTS * s->dynamics->count; k++) {
         double sum = 0;
@@ -151,6 +169,14 @@ void rh_viscous_solids_follow(const rh_viscous_solids *s, const float *pull)
         s->impulse[k] = s->mass * sum;
     }
     rh_dynamics_give(s->dynamics, s->impulse, false);
+}
+
+void rh_viscous_solids_tell_springs(const rh_viscous_solids *s, float *const pulled[3])
+{
+    for (int64_t n = 0; n < s->spring_count; n++) {
+        const rh_viscous_face *f = &s->springs[n];
+        pulled[f->at / s->a->lane][f->at % s->a->lane] = f->spring * (float)speed_of(f, s->dynamics->velocity);
+    }
 }
 
 // Column k of the lower right block less what the liquid's answer takes off it, of the same solid. Locked axes have
@@ -164,8 +190,8 @@ static void find_column(rh_viscous_solids *s, int k, float *pull, double *block)
     respond(s, s->impulse, s->velocity);
     memset(s->all, 0, (size_t)size * sizeof *s->all);
     move_faces(s, s->velocity, s->all);
-    rh_viscous_pull(s->a, s->all, pull);
-    gather(s, pull, s->force);
+    pull_all(s, s->all, s->velocity, pull);
+    gather(s, pull, s->all, s->velocity, s->force);
     for (int j = 0; j < count; j++) s->force[j] += s->impulse[j];
     respond(s, s->force, s->velocity);
     for (int j = 0; j < PARTS; j++) block[PARTS * j + k - first] = s->velocity[first + j];

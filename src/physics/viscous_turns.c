@@ -14,13 +14,8 @@
 //      B u               = 0
 //
 // with dynamic solids among the u. Eliminating u leaves S p = B (M + K)^-1 M u*, S = B (M + K)^-1 B^T, symmetric and
-// positive: conjugate gradients, a viscosity solve each. The preconditioner is
-//
-//      S^-1 ~ L^-1 + k        L: the operator of the projection; k: 2 mu dt / (rho h^2)
-//
-// exact for viscosity of no weight and of great weight, away from boundaries (J. Cahouet, J.-P. Chabard, "Some fast 3D
-// finite element solvers for the generalized Stokes problem", Int. J. Numer. Methods Fluids 8, 1988); for L^-1 a cycle
-// of the projection's multigrid does. What is left in the end a last projection takes away.
+// positive: conjugate gradients, a viscosity solve each (a turn), preconditioned as physics/viscous_inertia.h says.
+// What is left in the end a last projection takes away.
 //
 // The pressure p pushes the masses that viscosity has, not those of the projection (the liquid part of the way to the
 // surface, which may be a hundredth of what the particles there weigh). When it was subtracted as in a projection the
@@ -30,22 +25,24 @@
 #include "physics/viscous_turns.h"
 
 #include <math.h>
+
 #include <string.h>
 #include "base/parallel.h"
-#include "physics/viscosity.h"
+#include "physics/viscous_inertia.h"
 
 static const float NEXT_FACES = 2;    // cells beyond the liquid where velocities must be known
-static const double ENOUGH = 5e-3;    // of the pressure that the first turn missed, in the norm of its work
+static const double ROUNDING = 3e-7;  // of an inflow: several faces, each a sum of several terms
 static const double ROUGHEST = 1e-2;  // relative residual of a viscosity solve
 
 typedef struct turns {
     rh_viscosity_system *viscosity;
     size_t values;  // of the pressure
     int parts;      // of the solids
+    rh_viscous_inertia inertia;
     float *first;   // the pressure before viscosity, as q
     float *second;  // that with viscosity; NULL = none
-    // Pressure, inflow that is left, the same preconditioned, direction; resistance of cells; all as q.
-    float *p, *r, *z, *d, *resistance, *spare;
+    // Pressure, inflow that is left, and before; the same preconditioned, direction; all as q.
+    float *p, *r, *was, *z, *d, *spare;
     rh_faces push, answer;  // of the direction
     double *impulse, *gain,
         *speed;  // [6 solids]: the push on them, all that they get by it, and how fast it makes them
@@ -112,7 +109,7 @@ static rh_viscosity law(const rh_viscous_step *s)
 
 static rh_code count_solve(const rh_viscous_step *s, const rh_krylov_report *solve, rh_status *status)
 {
-    s->report->solve_count = 1;
+    s->report->solve_count = s->report->solve_count > 1 ? s->report->solve_count : 1;
     s->report->solves[0].stage = "viscosity";
     s->report->solves[0].iterations += solve->iterations;
     s->report->solves[0].cg += solve->iterations;
@@ -128,7 +125,7 @@ static rh_code count_solve(const rh_viscous_step *s, const rh_krylov_report *sol
 static rh_code take_memory(const rh_viscous_step *s, turns *t, rh_status *status)
 {
     const rh_poisson *matrix = &s->pressure->matrix;
-    float **vectors[] = {&t->p, &t->r, &t->z, &t->d, &t->resistance, &t->spare};
+    float **vectors[] = {&t->p, &t->r, &t->was, &t->z, &t->d, &t->spare};
     for (int n = 0; n < 6; n++) {
         *vectors[n] = rh_poisson_vector(matrix, s->arena, status);
         if (!*vectors[n]) return RH_MEMORY;
@@ -144,16 +141,29 @@ static rh_code take_memory(const rh_viscous_step *s, turns *t, rh_status *status
     return t->sums && t->impulse && t->gain && t->speed ? RH_OK : RH_MEMORY;
 }
 
-// z = (L^-1 + k) r; returns r . z.
-static double precondition(const rh_viscous_step *s, turns *t)
+static double product(const rh_viscous_step *s, const turns *t, const float *x, const float *y)
+{
+    const rh_poisson *matrix = &s->pressure->matrix;
+    rh_poisson_dot(matrix, x, y, t->sums);
+    return rh_sum(t->sums, matrix->count);
+}
+
+// The next direction, from the inflow r that is left; returns the part that is left, r . z. The share of the direction
+// before takes what r was then, which is only orthogonal to the new z where answers are exact (G. H. Golub, Q. Ye,
+// "Inexact preconditioned conjugate gradient method with inner-outer iteration", SIAM J. Sci. Comput. 21, 1999): with
+// liquids of 1e-3 and 1e3 Pa s side by side turns grew again after the eighteenth, without bound.
+static double turn_to(const rh_viscous_step *s, turns *t, double before)
 {
     const rh_pressure *p = s->pressure;
-    rh_pressure_precondition(p, t->r, t->z, t->spare);
-#pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < (int64_t)t->values; c++) t->z[c] += t->resistance[c] * t->r[c];
-    rh_pockets_balance(&p->pockets, &p->matrix, t->z);
-    rh_poisson_dot(&p->matrix, t->r, t->z, t->sums);
-    return rh_sum(t->sums, p->matrix.count);
+    float *was = t->was;
+    t->was = t->r, t->r = was;
+    rh_pressure_inflow(p, s->velocity, t->r);
+    rh_pockets_balance(&p->pockets, &p->matrix, t->r);
+    rh_viscous_inertia_precondition(&t->inertia, t->r, t->z, t->spare);
+    double left = product(s, t, t->r, t->z);
+    double along = before > 0 ? (left - product(s, t, t->was, t->z)) / before : 0;
+    rh_poisson_cg_direction(&p->matrix, (float)along, t->z, t->d);
+    return left;
 }
 
 // How velocities answer the pressure d, and the work of d on them, d . S d. What is a small part of all may be less
@@ -211,24 +221,50 @@ static void press_walls(const rh_viscous_step *s, const turns *t)
     }
 }
 
+// What rounding of the velocities leaves of the inflow into cells, in the norm of precondition(): no turn finds less.
+// (Turns that went on after it, of water in steps whose viscosity is almost nothing, had directions of nothing but
+// rounding, and threw particles about.)
+static double find_least(const rh_viscous_step *s, const turns *t)
+{
+    int cells = s->tiles->cells;
+#pragma omp parallel for schedule(static)
+    for (int32_t n = 0; n < t->inertia.matrix.count; n++) {
+        int64_t from = (int64_t)s->pressure->layout.listed[n] * cells;
+        t->sums[n] = 0;
+        for (int a = 0; a < s->tiles->dimension; a++)
+            for (int c = 0; c < cells; c++) {
+                double u = ROUNDING * (double)s->velocity.axis[a][from + c];
+                t->sums[n] += (1 + (double)t->inertia.resistance[(int64_t)n * cells + c]) * u * u;
+            }
+    }
+    return rh_sum(t->sums, t->inertia.matrix.count);
+}
+
+static void count_turn(const rh_viscous_step *s)
+{
+    s->report->solve_count = 2;
+    s->report->solves[1].stage = "turns";
+    s->report->solves[1].iterations++;
+    s->report->solves[1].cg++;
+}
+
 // From velocities that viscosity has changed alone to those that fulfil both.
 static rh_code take_turns(const rh_viscous_step *s, turns *t, rh_status *status)
 {
     const rh_pressure *p = s->pressure;
-    double before = 0, begun = 0, work;
+    double before = 0, begun = 0, work, least, enough = s->params->turns_tolerance;
     RH_TRY(take_memory(s, t, status));
-    for (int32_t n = 0; n < p->layout.count; n++)
-        rh_viscosity_resistance(t->viscosity, p->layout.listed[n], t->resistance + (int64_t)n * s->tiles->cells);
+    RH_TRY(rh_viscous_inertia_prepare(&t->inertia, p, t->viscosity, s->arena, status));
+    least = find_least(s, t);
     for (int n = 1; n < (int)s->params->viscosity_turns; n++) {
-        rh_pressure_inflow(p, s->velocity, t->r);
-        rh_pockets_balance(&p->pockets, &p->matrix, t->r);
-        double left = precondition(s, t);
+        double left = turn_to(s, t, before);
         if (n == 1) begun = left;
-        if (!(left > ENOUGH * ENOUGH * begun)) break;
-        rh_poisson_cg_direction(&p->matrix, n > 1 ? (float)(left / before) : 0, t->z, t->d);
+        if (!(left > fmax(enough * enough * begun, least))) break;
+        count_turn(s);
+
         RH_TRY(find_answer(s, t, sqrt(left / begun), &work, status));
         if (!(work > 0)) break;  // nothing is left but rounding
-        go(s, t, left / work);
+        go(s, t, product(s, t, t->r, t->d) / work);
         before = left;
     }
     RH_TRY(rh_viscosity_show_walls(t->viscosity, s->velocity, s->arena, status));

@@ -22,7 +22,15 @@
 #include "base/union_find.h"
 #include "solid/contact_solver.h"
 
-enum { PARTS = 6, EXACT_ROWS = 240, SWEEPS = 100, MANY_SWEEPS = 4000, OBJECT_BYTES = 2048, WORLD_BYTES = 1 << 16 };
+enum {
+    PARTS = 6,
+    EXACT_ROWS = 240,
+    SWEEPS = 100,
+    FIRST_SWEEPS = 40,
+    MANY_SWEEPS = 4000,
+    OBJECT_BYTES = 2048,
+    WORLD_BYTES = 1 << 16
+};
 static const double PUSHED = 0.2;  // share of an overlap that is pushed out in a step
 // Compliance of a row, as a share of its own effect, so that redundant contacts have one solution. The pivoting may
 // still fail where rounding decides between rows, as in a stack of equal boxes; ODE reports that, and the solve is
@@ -283,7 +291,8 @@ static rh_code step(island *s, bool exact, rh_status *status)
     double dt = s->p->dt;
     dRandSetSeed(1);
     failed = false;
-    dWorldSetQuickStepNumIterations(s->world, s->rows <= EXACT_ROWS ? MANY_SWEEPS : SWEEPS);
+    int sweeps = s->p->first ? FIRST_SWEEPS : SWEEPS;
+    dWorldSetQuickStepNumIterations(s->world, s->rows <= EXACT_ROWS ? MANY_SWEEPS : sweeps);
     int done = exact ? dWorldStep(s->world, dt) : dWorldQuickStep(s->world, dt);
     return done ? RH_OK : rh_fail(status, RH_MEMORY, "no memory for the contacts of solids");
 }

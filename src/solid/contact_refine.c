@@ -80,7 +80,7 @@ static inline double meet(const rh_contact *c, const pair *p, double part[3], do
     for (int k = 1; k < 3; k++)
         if (p->rows[k].stiffness > 0)
             part[k] += (p->wall[k] - speed_along(p, &p->rows[k], velocity)) / p->rows[k].stiffness;
-    double sideways = hypot(part[1], part[2]), bound = c->friction * part[0];
+    double sideways = sqrt(part[1] * part[1] + part[2] * part[2]), bound = c->friction * part[0];
     for (int k = 1; k < 3; k++) {
         if (sideways > bound) part[k] *= bound / sideways;
         push(p, &p->rows[k], part[k] - before[k], velocity, given);

@@ -32,6 +32,7 @@ typedef struct rh_contact_problem {
     int dimension;
     double dt;         // s
     rh_dvec3 gravity;  // m/s^2: sets the speed from which on an impact counts as fast
+    bool first;        // these impulses are answered and then refined (rh_contact_refine): nearly right is enough
 } rh_contact_problem;
 
 // impulse[6 a body]: kg m/s, and kg m^2/s about the centre of mass. *any: one of them is not zero.

@@ -197,22 +197,28 @@ static double speed_of(const rh_obstacle *o)
     return rh_d3_length(o->linear) + (arm < 1e9 ? rh_d3_length(o->angular) * arm : 0);
 }
 
-// Upper bound of the speed of b's walls next to a.
-static double speed_beside(const rh_obstacle *b, const rh_obstacle *a)
+// What all pairs of a solid ask for.
+typedef struct bound {
+    rh_dvec3 center;      // m: of its features
+    double speed;         // m/s: of its own walls, at most
+    double linear, spin;  // m/s, 1/s
+} bound;
+
+static bound bound_of(const rh_obstacle *o)
 {
-    double arm = a->features->radius +
-                 rh_d3_length(rh_d3_sub(rh_pose_to_world(&a->pose, a->features->center), b->origin));
-    return rh_d3_length(b->linear) + rh_d3_length(b->angular) * arm;
+    return (bound){.center = o->features ? rh_pose_to_world(&o->pose, o->features->center) : o->origin,
+                   .speed = o->features ? speed_of(o) : 0,
+                   .linear = rh_d3_length(o->linear),
+                   .spin = rh_d3_length(o->angular)};
 }
 
 static bool bounded(const rh_obstacle *o) { return o->features && o->features->radius < 1e9 && !o->inside_out; }
 
-static bool apart(const rh_obstacle *a, const rh_obstacle *b, double reach)
+static bool apart(const rh_obstacle *a, const rh_obstacle *b, rh_dvec3 between, double reach)
 {
     if (!bounded(a) || !bounded(b) || b->sequence) return false;
-    rh_dvec3 between = rh_d3_sub(rh_pose_to_world(&a->pose, a->features->center),
-                                 rh_pose_to_world(&b->pose, b->features->center));
-    return rh_d3_length(between) > a->features->radius + b->features->radius + reach;
+    double far = a->features->radius + b->features->radius + reach;
+    return rh_d3_dot(between, between) > far * far;
 }
 
 // Two solids that may touch, and where their contacts go: `first` on, at most KEPT for each wall.
@@ -222,23 +228,28 @@ typedef struct near_pair {
     int first, count;
 } near_pair;
 
-static near_pair measure(const rh_obstacles *solids, int a, int b, double dt)
-{
-    const rh_obstacle *one = &solids->items[a], *other = &solids->items[b];
-    near_pair p = {.a = a, .b = b};
-    p.size = bounded(other) ? fmin(one->features->depth, other->features->depth) : one->features->depth;
-    p.reach = (speed_of(one) + speed_beside(other, one)) * dt + SLOP * p.size;
-    if (other->sequence) p.reach += one->features->radius;  // its vertices move, too
-    return p;
-}
-
 typedef struct search {
     const rh_obstacles *solids;
     const bool *free;
     double dt;
     rh_contact_filter *may;
     const void *user;
+    bound *bounds;  // per solid
 } search;
+
+static near_pair measure(const search *s, int a, int b)
+{
+    const rh_obstacle *one = &s->solids->items[a], *other = &s->solids->items[b];
+    const bound *of = &s->bounds[b];
+    near_pair p = {.a = a, .b = b};
+    double speed = of->linear;  // of b's walls next to a, at most
+    if (of->spin > 0)
+        speed += of->spin * (one->features->radius + rh_d3_length(rh_d3_sub(s->bounds[a].center, other->origin)));
+    p.size = bounded(other) ? fmin(one->features->depth, other->features->depth) : one->features->depth;
+    p.reach = (s->bounds[a].speed + speed) * s->dt + SLOP * p.size;
+    if (other->sequence) p.reach += one->features->radius;  // its vertices move, too
+    return p;
+}
 
 // The pairs that are near; `out` NULL: counts only.
 static int list_pairs(const search *s, near_pair *out)
@@ -252,8 +263,9 @@ static int list_pairs(const search *s, near_pair *out)
             int one = solids->items[a].group, other = solids->items[b].group;
             if (b == a || (s->free[b] && b < a) || (one && one == other) || (s->may && !s->may(s->user, a, b)))
                 continue;
-            near_pair p = measure(solids, a, b, s->dt);
-            if (apart(&solids->items[a], &solids->items[b], p.reach)) continue;
+            near_pair p = measure(s, a, b);
+            rh_dvec3 between = rh_d3_sub(s->bounds[a].center, s->bounds[b].center);
+            if (apart(&solids->items[a], &solids->items[b], between, p.reach)) continue;
             p.first = slots;
             slots += KEPT * walls_of(&solids->items[b]);
             if (out) out[count] = p;
@@ -283,8 +295,11 @@ static void meet_pair(const search *s, near_pair *of, pair *p, rh_contact *out)
 rh_code rh_contacts_find(const rh_obstacles *solids, const bool *free, double dt, rh_contact_filter *may,
                          const void *user, rh_arena *arena, rh_contact_list *out, rh_status *status)
 {
-    search s = {solids, free, dt, may, user};
+    search s = {solids, free, dt, may, user, NULL};
     *out = (rh_contact_list){0};
+    s.bounds = rh_arena_take(arena, ((size_t)solids->count + 1) * sizeof *s.bounds, status);
+    if (!s.bounds) return RH_MEMORY;
+    for (int n = 0; n < solids->count; n++) s.bounds[n] = bound_of(&solids->items[n]);
     int count = list_pairs(&s, NULL);
     if (count == 0) return RH_OK;
     near_pair *pairs = rh_arena_take(arena, (size_t)count * sizeof *pairs, status);

@@ -556,7 +556,8 @@ static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse
                                   .joints = &dynamics->joints,
                                   .dimension = dynamics->dimension,
                                   .dt = dynamics->dt,
-                                  .gravity = dynamics->gravity};
+                                  .gravity = dynamics->gravity,
+                                  .first = added != NULL};
     return rh_contact_solve(&problem, &dynamics->arena, impulse, any, status);
 }
 

@@ -255,7 +255,7 @@ static rh_code check_options(const rh_points *points, const rh_preview_options *
                        o->width, o->height, RH_PREVIEW_LARGEST);
     if (o->dimension != 2 && o->dimension != 3)
         return rh_fail(status, RH_USER, "preview: dimension %d, expected 2 or 3", o->dimension);
-    if (points->count >= RH_PREVIEW_NOBODY) return rh_fail(status, RH_USER, "preview: more points than can be shown");
+    if (points->count >= RH_PREVIEW_SOLID) return rh_fail(status, RH_USER, "preview: more points than can be shown");
     return RH_OK;
 }
 
@@ -275,6 +275,7 @@ static rh_code render(const rh_points *points, const rh_preview_options *o, uint
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < points->count; i++) discs[i] = project(&camera, &cloud, i);
     RH_TRY(splat(&p, discs, points->count, arena, status));
+    if (o->solids && camera.perspective) rh_preview_draw_solids(&p, &camera, &cloud, o->solids);
     RH_TRY(shape(&p, cloud.guess * cloud.swell, (float)cloud.extent, arena, status));
     RH_TRY(rh_preview_shade(&p, discs, &camera, &cloud, o, rgb, arena, status));
     rh_preview_caption(o, &cloud, rgb);

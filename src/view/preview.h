@@ -26,7 +26,7 @@ typedef struct rh_preview_options {
     double low, high;
     rh_vec3 color;               // linear
     bool matte;                  // no gloss
-    const rh_obstacles *solids;  // drawn in flat pictures, where they are; borrowed, NULL = none
+    const rh_obstacles *solids;  // drawn where they are; borrowed, NULL = none
     const rh_view *camera;       // y up; NULL = frames by itself. A flat picture keeps its direction
     rh_dbox frame;  // m, what to show, in the points' axes; empty (min > max, or all zero) = the points' bounds
 } rh_preview_options;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the parts of the preview share: preview.c draws spheres, preview_camera.c looks at the points and aims,
-// preview_shade.c turns depth into light and adds the captions. All inside is y up, metres; screen samples are half
-// pixels, rows from the top.
+// What the parts of the preview share: preview.c draws spheres, preview_solids.c the solids between them,
+// preview_camera.c looks at the points and aims, preview_shade.c turns depth into light and adds the captions. All
+// inside is y up, metres; screen samples are half pixels, rows from the top.
 #pragma once
 #include <math.h>
 #include <stdbool.h>
@@ -47,10 +47,14 @@ typedef struct rh_preview_picture {
     float middle;             // m, depth about which means are taken
 } rh_preview_picture;
 
-#define RH_PREVIEW_NOBODY UINT32_MAX  // owner of a sample that nothing covers
+#define RH_PREVIEW_NOBODY UINT32_MAX       // owner of a sample that nothing covers
+#define RH_PREVIEW_SOLID (UINT32_MAX - 1)  // of one that a solid covers
 
 rh_preview_cloud rh_preview_gather(const rh_points *points, const rh_preview_options *o);
 rh_preview_camera rh_preview_aim(const rh_preview_cloud *cloud, const rh_preview_options *o);
+// Over the discs, where solids are nearer. Only of pictures in space.
+void rh_preview_draw_solids(rh_preview_picture *p, const rh_preview_camera *camera, const rh_preview_cloud *cloud,
+                            const rh_obstacles *solids);
 rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *discs, const rh_preview_camera *camera,
                          const rh_preview_cloud *cloud, const rh_preview_options *o, uint8_t *rgb, rh_arena *arena,
                          rh_status *status);

@@ -193,12 +193,20 @@ static color lit(const stage *s, const rh_preview_disc *d, float x, float y, rh_
     return plus(c, times((color){1, 1, 1}, s->gloss * 0.22f * gloss * (1 - contact)));
 }
 
+static color lit_solid(const stage *s, rh_vec3 surface, float contact)
+{
+    static const color body = {0.34f, 0.33f, 0.32f};
+    float wrap = 0.5f + 0.5f * rh_v3_dot(surface, s->light);
+    return times(body, (0.25f + 0.95f * wrap * wrap) * (1 - 0.5f * contact));
+}
+
 static color sample(const stage *s, int px, int py, int sx, int sy, rh_vec3 surface, float contact)
 {
     size_t at = (size_t)(2 * py + sy) * (size_t)(2 * s->p->width) + (size_t)(2 * px + sx);
     float x = (float)(2 * px + sx) + 0.5f, y = (float)(2 * py + sy) + 0.5f;
     uint32_t owner = s->p->owner[at];
     if (owner == RH_PREVIEW_NOBODY) return background(s, x, y);
+    if (owner == RH_PREVIEW_SOLID) return lit_solid(s, surface, contact);
     return lit(s, &s->discs[owner], x, y, surface, contact);
 }
 

@@ -153,6 +153,42 @@ static void flat_pictures_show_solids(void **state)
     rh_points_free(&points);
 }
 
+// A ball of radius 0.1 looked at from 2 m: as large as perspective makes it, before the particle behind it and behind
+// the one in front.
+static void deep_pictures_show_solids(void **state)
+{
+    (void)state;
+    static uint8_t rgb[3 * W * H], without[3 * W * H];
+    rh_points points = make(2);
+    rh_vec3 *P = rh_points_data(&points, "P", RH_POINT_VEC3F);
+    P[0] = rh_v3(0.5f, 0.5f, -0.5f), P[1] = rh_v3(0.9f, 0.5f, 0);
+    rh_obstacle ball = {.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.5, 0.5, 0}, 0.1}},
+                        .pose = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
+    rh_obstacles solids = {.items = &ball, .count = 1};
+    rh_view view = {{0.5, 0.5, 2}, {0.5, 0.5, 0}, 20};
+    rh_preview_options o = options(3);
+    o.camera = &view;
+    o.solids = &solids;
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    const uint8_t *middle = rgb + 3 * (H / 2 * W + W / 2);
+    assert_true(abs(middle[0] - middle[2]) < 16 && middle[0] < 220);  // grey
+    P[0].z = 0.5f;
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    assert_true(middle[2] > middle[0] + 30);  // blue
+
+    P[0] = P[1];
+    o.solids = NULL;
+    assert_int_equal(rh_preview_render(&points, &o, without, NULL), RH_OK);
+    o.solids = &solids;
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    double scale = fmin(W, H) / 2.0 / tan(10 * 3.14159 / 180), radius = scale * tan(asin(0.1 / 2));
+    int changed = 0;
+    for (int i = 0; i < W * H; i++) changed += memcmp(rgb + 3 * i, without + 3 * i, 3) != 0;
+    print_message("%d pixels changed, a disc of %.0f\n", changed, 3.14159 * radius * radius);
+    assert_true(fabs(changed / (3.14159 * radius * radius) - 1) < 0.1);
+    rh_points_free(&points);
+}
+
 static void threads_and_order_do_not_show(void **state)
 {
     (void)state;
@@ -284,6 +320,7 @@ int main(void)
         cmocka_unit_test(one_sphere_is_where_it_should_be),
         cmocka_unit_test(near_hides_far_and_speed_is_bright),
         cmocka_unit_test(flat_pictures_show_solids),
+        cmocka_unit_test(deep_pictures_show_solids),
         cmocka_unit_test(threads_and_order_do_not_show),
         cmocka_unit_test(odd_input_does_no_harm),
         cmocka_unit_test(values_paint),

@@ -27,9 +27,11 @@ static const rh_param rows[] = {
      .help = "particles carry the attribute viscosity (Pa s), which programs may write; 0 there is the liquid's"},
     {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
      .help = "relative residual at which the viscosity solve stops"},
-    {"viscosity_turns", RH_PARAM_INT, AT(viscosity_turns), "", "1", 1, 20,
+    {"viscosity_turns", RH_PARAM_INT, AT(viscosity_turns), "", "1", 1, 100,
      .help = "how often viscosity and pressure may take turns in a step: with 20 both hold at once, as in Stokes flow "
-             "(it ends sooner, when nothing is left); 1 is some three times as fast, and softer in long steps"},
+             "(it ends sooner, when turns_tolerance is met); 1 is some three times as fast, and softer in long steps"},
+    {"turns_tolerance", RH_PARAM_FLOAT, AT(turns_tolerance), "", "0.005", 1e-7, 0.5,
+     .help = "share of the first error in the pressure at which viscosity and pressure end their turns"},
     {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = rh_viscous_coupling_names,
      .help =
          "how viscosity moves dynamic solids: strong (with the liquid, in one solve), weak (after it) or one_way (not "

@@ -354,7 +354,7 @@ static void find_tile(const finder *f, int32_t t, target *kept)
     crowd c[2];
     int kinds = has_samples(f, t) ? 2 : 1;
     c[0].walls = false, c[1].walls = true, c[0].tile = c[1].tile = t;
-    c[1].run = c[1].run_count = c[1].count = 0;
+    c[1].run = c[1].run_count = c[1].count = 0, c[1].reaches = NULL;  // not opened where there are no samples
     for (int n = 0; n < tiles->cells; n++) {
         if (first[n] == first[n + 1]) continue;
         for (int kind = 0; kind < kinds; kind++) open_crowd(f, &c[kind], n, first[n], first[n + 1]);

@@ -597,6 +597,7 @@ static rh_code correct_volume(step *s, rh_status *status)
     rh_volume_input input = {.count = (const float *const *)s->count,
                              .per_cell = per_cell(s),
                              .fills = s->fills,
+                             .sags = !has_tension(s) && !rh_is_viscous(s->params),
                              .rigid = s->rigid,
                              .velocity = s->velocity,
                              .frame_share = s->frame_share,

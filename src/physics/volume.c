@@ -127,8 +127,9 @@ static void add_compression(const rh_pressure *pressure, int32_t n, const float 
 // of its volume that thin liquid may lack, so that what lifts it by chance does not outweigh what lets it sink: without
 // it puddles of 3 to 4 cells gained energy for seconds, with APIC in short steps up to 1.026 of what they had; none
 // does since. (With 5 % films lose another 3 % of their volume. Counting nothing between 0 and 2 %, instead of letting
-// films sink to 2 %, left 1.019.) Not under surface tension, which presses for ever: a cap on a tilted floor sank by 12
-// %.
+// films sink to 2 %, left 1.019.) Not under surface
+// tension, which presses for ever: a cap on a tilted floor sank by 12 %; nor in thick liquid, which loses energy
+// anyway.
 static const double THIN = 2, THICK = 3, SAG = 0.02;
 
 static void add(float value, float along_x, float y, float z, float sums[8])
@@ -228,7 +229,7 @@ static double sag_of(const rh_pressure *pressure, const rh_volume_input *of, int
 {
     const rh_tiles *tiles = pressure->tiles;
     double waves = (double)(rh_v3_length(of->gravity) * tiles->h), sum = 0;
-    if (pressure->tension) return 0;
+    if (!of->sags) return 0;
     int64_t count = 0;
     for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
         if (!rh_pressure_is_unknown(pressure, c)) continue;

@@ -19,6 +19,7 @@ typedef struct rh_volume_input {
     const float *const *count;  // weight of particles around each cell's centre (rh_particles_to_grid; tiles apart)
     float per_cell;             // that of a full cell
     const rh_tile_fill *fills;  // of all tiles; NULL = swelling is not bounded (volume.c)
+    bool sags;                  // films that flow may lack a little (volume.c)
     const uint8_t *rigid;  // cells that are corrected only when far from full (bits as in rh_layout.unknown); may be
                            // NULL
     rh_faces velocity;     // m/s: the flow that carries the particles in this step

@@ -123,13 +123,12 @@ static void add_compression(const rh_pressure *pressure, int32_t n, const float 
 // the particles over that inside the surface. (In deeper water interior gaps have this effect. Bounded everywhere,
 // waves of a fifth of a cell grew by a quarter in four periods, where the volume inside the surface changes with its
 // place in a cell.) THIN and THICK are thicknesses in cells: bounded wholly below the first, not at all above the
-// second. (With 4 for 3 waves in water of 3.2 cells grew by a tenth a period.) SAG: the share
-// of its volume that thin liquid may lack, so that what lifts it by chance does not outweigh what lets it sink: without
-// it puddles of 3 to 4 cells gained energy for seconds, with APIC in short steps up to 1.026 of what they had; none
-// does since. (With 5 % films lose another 3 % of their volume. Counting nothing between 0 and 2 %, instead of letting
-// films sink to 2 %, left 1.019.) Not under surface
-// tension, which presses for ever: a cap on a tilted floor sank by 12 %; nor in thick liquid, which loses energy
-// anyway.
+// second. (With 4 for 3 waves in water of 3.2 cells grew by a tenth a period.)
+// SAG: the share of its volume that thin liquid may lack, so that what lifts it by chance does not outweigh what lets
+// it sink: without it puddles of 3 to 4 cells gained energy for seconds, with APIC in short steps up to 1.026 of what
+// they had; none does since. (With 5 % films lose another 3 % of their volume. Counting nothing between 0 and 2 %,
+// instead of letting films sink to 2 %, left 1.019.) Not under surface tension, which presses for ever: a cap on a
+// tilted floor sank by 12 %; nor in thick liquid, which loses energy anyway.
 static const double THIN = 2, THICK = 3, SAG = 0.02;
 
 static void add(float value, float along_x, float y, float z, float sums[8])
@@ -223,13 +222,14 @@ static surroundings look_around(const rh_tiles *tiles, const rh_tile_fill *fills
     return sum;
 }
 
-// Of liquid that flows, as one film of a cell: as much as its speed compares with that of waves on such a film. At rest
-// nothing lifts by chance, and with it films on beaches of 1:40 ran at 0.04 sqrt(g depth).
+// Of a tile: SAG where the liquid is as fast as waves on a film of a cell, less with the square of its speed. At rest
+// nothing lifts by chance, and with all of SAG films on beaches of 1:40 ran at 0.04 sqrt(g depth). Without gravity
+// nothing is lifted.
 static double sag_of(const rh_pressure *pressure, const rh_volume_input *of, int32_t t)
 {
     const rh_tiles *tiles = pressure->tiles;
     double waves = (double)(rh_v3_length(of->gravity) * tiles->h), sum = 0;
-    if (!of->sags) return 0;
+    if (!of->sags || !(waves > 0)) return 0;
     int64_t count = 0;
     for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
         if (!rh_pressure_is_unknown(pressure, c)) continue;

@@ -21,17 +21,19 @@ configured: deps
 everything: configured
 	@cmake --build $(BUILD)
 
-# As many tests side by side as there are cores; each has one thread unless it asks for more. (A third beside two, for tests that mostly wait,
-# was slower: they keep a core busy after all.)
+# As many tests side by side as there are cores; each has one thread unless it asks for more. (A third beside two, for
+# tests that mostly wait, was slower: they keep a core busy after all.)
 JOBS ?= $(shell nproc)
 test: everything
 	@tools/install-deps --browser
 	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 1500 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests.xml; exit $$status
 
-# Other ways to build the same: the golden scenes without AVX2, to the same bits (where the machine has it), and the unit tests with the other
-# compiler (clang) and with the address and undefined-behaviour sanitizers, in one build: short enough for every change, because the C++ around OpenVDB, which takes longest to compile, is the first build's, without sanitizers. COMPILERS="clang asan" also
-# runs them as clang optimises them. `make asan` and `make tsan` are the whole suite.
+# Other ways to build the same: the golden scenes without AVX2, to the same bits (where the machine has it), and the
+# unit tests with the other compiler (clang) and with the address and undefined-behaviour sanitizers, in one build:
+# short enough for every change, because the C++ around OpenVDB, which takes longest to compile, is the first build's,
+# without sanitizers. COMPILERS="clang asan" also runs them as clang optimises them. `make asan` and `make tsan` are the
+# whole suite.
 COMPILERS ?= asan
 sanitized_environment = ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS LSAN_OPTIONS=suppressions=$(CURDIR)/tests/reliability/lsan.supp:print_suppressions=0
 test-compilers: configured
@@ -44,7 +46,8 @@ test-compilers: configured
 	  $(sanitized_environment) ctest --test-dir build/unit-$$preset -L unit --output-on-failure --timeout 1800 -j $(JOBS); \
 	done
 
-# Tests that know RHEO_LONG, at length, and PROGRAMS random programs of expressions through OpenVDB AX and through us, on points and on volumes; after `make test`.
+# Tests that know RHEO_LONG, at length, and PROGRAMS random programs of expressions through OpenVDB AX and through us,
+# on points and on volumes; after `make test`.
 PROGRAMS ?= 5000
 SEED ?= 7
 LONG_TESTS = $(notdir $(basename $(shell grep -l RHEO_LONG tests/*/test_*.c)))
@@ -64,7 +67,8 @@ install: deps
 	@cmake --build $(LEAN) --target rheo rheo_shared
 	@cmake --install $(LEAN) --prefix $(PREFIX)
 
-# Tables on the terminal, $(LEAN)/bench.csv and bench_surface.csv; docs/performance.md explains them. BENCH passes options: make bench BENCH="--only dam --memory".
+# Tables on the terminal, $(LEAN)/bench.csv and bench_surface.csv; docs/performance.md explains them. BENCH passes
+# options: make bench BENCH="--only dam --memory".
 lean: deps
 	@cmake --preset install >/dev/null
 	@cmake --build $(LEAN) --target rheo bench
@@ -75,19 +79,23 @@ bench: lean
 bench-long: lean
 	@$(LEAN)/bench --long --memory $(BENCH)
 
-# The same dam break in Blender's Mantaflow and here. PEERS passes options: make bench-peers PEERS="--resolution 128 --frames 13".
+# The same dam break in Blender's Mantaflow and here. PEERS passes options: make bench-peers PEERS="--resolution 128
+# --frames 13".
 bench-peers: lean
 	@tools/bench-peers --rheo $(LEAN)/rheo $(PEERS)
 
-# Address and undefined-behaviour sanitizers over the whole suite but valgrind, which is another of its kind, and the check of names, which would find those of clang's OpenMP. SANITIZED passes options to ctest: make asan SANITIZED="-L unit".
-# Containers of C++ are handed to libraries that are not instrumented and know nothing of the room marked behind their ends.
+# Address and undefined-behaviour sanitizers over the whole suite but valgrind, which is another of its kind, and the
+# check of names, which would find those of clang's OpenMP. SANITIZED passes options to ctest: make asan SANITIZED="-L
+# unit". Containers of C++ are handed to libraries that are not instrumented and know nothing of the room marked behind
+# their ends.
 asan: deps
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan
 	@$(sanitized_environment) ctest --test-dir build/asan --output-on-failure --timeout 3600 -E "reliability/memcheck|tools/check_prefix" $(SANITIZED)
 
-# Thread sanitizer (clang: gcc's OpenMP runtime raises false alarms; archer tells the sanitizer what clang's does) over what runs in threads inside our own code.
-# Libraries that are not instrumented keep their secrets: the first two words leave out what happens inside of them.
+# Thread sanitizer (clang: gcc's OpenMP runtime raises false alarms; archer tells the sanitizer what clang's does) over
+# what runs in threads inside our own code. Libraries that are not instrumented keep their secrets: the first two words
+# leave out what happens inside of them.
 tsan: deps
 	@cmake --preset tsan >/dev/null
 	@cmake --build --preset tsan
@@ -107,8 +115,8 @@ fuzz: deps
 	    -artifact_prefix=build/fuzz/ build/fuzz/corpus/$$name tests/fuzz/corpus/$$name; \
 	done
 
-# At length what `make test` does briefly: KILLS random kill -9, each run resumed and compared byte by byte; SOAK_SECONDS of runs in one process;
-# small runs under valgrind.
+# At length what `make test` does briefly: KILLS random kill -9, each run resumed and compared byte by byte;
+# SOAK_SECONDS of runs in one process; small runs under valgrind.
 KILLS ?= 1000
 kills: everything
 	@cd $(BUILD) && python3 $(CURDIR)/tests/reliability/kills.py ./rheo $(CURDIR) --kills $(KILLS)

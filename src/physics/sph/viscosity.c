@@ -84,7 +84,8 @@ static void sweep(const cycle *c, float *z, bool fresh)
 static void by_cycle(void *user, const float *r, float *z)
 {
     const cycle *c = user;
-    for (int64_t i = 0; i <= c->a->fluid->count; i++) z[4 * i + 3] = 0;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < c->a->fluid->count; i++) z[4 * i + 3] = 0;
     memset(z + 4 * c->a->fluid->count, 0, 4 * sizeof *z);
     find_left(c, r, z, true);
     sweep(c, z, true);

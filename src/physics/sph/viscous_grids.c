@@ -485,8 +485,7 @@ static void to_particles(const rh_sph_grids *g, float *z)
             for (uint64_t i = cube->run[n][0]; i < cube->run[n][1]; i++) {
                 if (g->fixed && g->fixed[i]) continue;
                 rh_f8 value = values_at(g, cube, g->fluid->place + 4 * i);
-                z[4 * i] += rh_f8_sum(value * x), z[4 * i + 1] += rh_f8_sum(value * y);
-                if (d == 3) z[4 * i + 2] += rh_f8_sum(value * deep);
+                rh_f4_store(z + 4 * i, rh_f4_load(z + 4 * i) + rh_f8_sums(value * x, value * y, value * deep));
             }
     }
 }

@@ -99,6 +99,7 @@ static void the_operator_is_symmetric(void **state)
             float *of = take(&b, 1), *x = take(&b, 4), *y = take(&b, 4), *ax = take(&b, 4), *ay = take(&b, 4);
             for (int64_t i = 0; i < b.fluid.count; i++) of[i] = powf(10, 4 * rh_random(9, (uint64_t)i, 0, 0) - 1);
             v.of_particles = of, v.grip = &grip;
+            if (form == RH_SPH_PAIRS) v.bulk = of;
             assert_int_equal(rh_sph_viscous_make(&a, &b.fluid, &v, &b.arena, &status), RH_OK);
             set_random(&b, x, 4), set_random(&b, y, 5);
             rh_sph_viscous_apply(&a, x, ax), rh_sph_viscous_apply(&a, y, ay);
@@ -181,6 +182,9 @@ static void momentum_is_kept(void **state)
             kept before = momentum(&b);
             rh_sph_viscosity v = viscosity_of(&b, (rh_sph_viscous_form)form, 10);
             v.tolerance = 1e-6;
+            float *bulk = take(&b, 1);
+            for (int64_t i = 0; i < b.fluid.count; i++) bulk[i] = i % 3 ? 200 : 0;
+            if (form == RH_SPH_PAIRS) v.bulk = bulk;
             act(&b, &v);
             kept after = momentum(&b);
             double off = 0, turned = 0, all = sqrt(before.size * (double)b.fluid.count);

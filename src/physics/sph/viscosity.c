@@ -122,16 +122,23 @@ static rh_code make_cycle(cycle *c, rh_sph_viscous *a, rh_arena *arena, rh_statu
                  .d = rh_arena_take_zero(arena, bytes, status),
                  .y = rh_arena_take_zero(arena, bytes, status)};
     if (!c->left || !c->d || !c->y) return RH_MEMORY;
-    if (a->how->form == RH_SPH_STRESS) {
+    if (a->how->form == RH_SPH_STRESS || a->pull) {
         int64_t blocks = rh_blocks(rh_sph_viscous_size(a));
         double *sums = rh_arena_take(arena, (size_t)blocks * sizeof *sums, status);
         if (!sums) return RH_MEMORY;
         find_most(c, a, c->d, sums);
+    }
+    if (a->how->form == RH_SPH_STRESS) {
         stiff = c->left;
         for (int64_t i = 0; i < f->count; i++)
             stiff[i] = 2 * a->how->time * f->place[4 * i + 3] * rh_min(f->density[i], 1);
     }
-    const rh_sph_stiffness of = {a->held, stiff, a->how->form == RH_SPH_LAPLACIAN, a->fixed};
+    const rh_sph_stiffness of = {.held = a->held,
+                                 .viscous = stiff,
+                                 .bulk = a->how->bulk,
+                                 .time = a->how->time,
+                                 .laplacian = a->how->form == RH_SPH_LAPLACIAN,
+                                 .fixed = a->fixed};
     return rh_sph_grids_make(&c->grids, f, &of, arena, status);
 }
 

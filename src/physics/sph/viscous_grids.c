@@ -153,7 +153,7 @@ static inline void shape_at(const rh_sph_grids *g, const rh_sph_cube *cube, cons
 }
 
 static void add_point(const rh_sph_grids *g, const rh_sph_cube *cube, const float x[3], float held, float viscous,
-                      bool laplacian, float *stiffness)
+                      float bulk, bool laplacian, float *stiffness)
 {
     float value[8], slope[8][3], half = 0.5f * viscous;
     int d = g->dimension;
@@ -165,7 +165,7 @@ static void add_point(const rh_sph_grids *g, const rh_sph_cube *cube, const floa
             for (int a = 0; a < d; a++) {
                 float *row = stiffness + (d * n + a) * g->rows + d * m;
                 row[a] += even;
-                for (int b = 0; b < d && !laplacian; b++) row[b] += half * (p[b] * q[a] + p[a] * q[b]);
+                for (int b = 0; b < d && !laplacian; b++) row[b] += half * p[b] * q[a] + (half + bulk) * p[a] * q[b];
             }
         }
 }
@@ -178,18 +178,19 @@ static void add_run(const rh_sph_grids *g, const rh_sph_stiffness *of, const rh_
     const float *place = g->fluid->place, middle = ((float)cube->at[0] + 0.5f) * g->size;
     bool single = cells_of(g->fluid) == 1;
     for (uint32_t i = run[0]; i < run[1];) {
-        float x[3] = {0, 0, 0}, held = 0, viscous = 0, count = 0;
+        float x[3] = {0, 0, 0}, held = 0, viscous = 0, bulk = 0, count = 0;
         bool upper = place[4 * (uint64_t)i] >= middle;
         do {
             if (!of->fixed || !of->fixed[i]) {
                 for (int a = 0; a < 3; a++) x[a] += place[4 * (uint64_t)i + a];
                 held += of->held[i], viscous += of->viscous[i], count++;
+                if (of->bulk) bulk += of->time * of->bulk[i];
             }
             i++;
         } while (i < run[1] && !single && (place[4 * (uint64_t)i] >= middle) == upper);
         if (count == 0) continue;
         for (int a = 0; a < 3; a++) x[a] /= count;
-        add_point(g, cube, x, held, viscous, of->laplacian, stiffness);
+        add_point(g, cube, x, held, viscous, bulk, of->laplacian, stiffness);
     }
 }
 

@@ -97,8 +97,18 @@ static void prepare(rh_sph_viscous *a, int64_t i)
     a->held[i] = own;
     if (a->how->form == RH_SPH_STRESS) rh_sph_viscous_stress_prepare(a, i, block);
     else prepare_pairs(a, i, block);
-    invert(block, a->inverse + 6 * i);
-    if (a->fixed && a->fixed[i]) memset(a->inverse + 6 * i, 0, 6 * sizeof(float));
+    memcpy(a->inverse + 6 * i, block, sizeof block);
+}
+
+static void invert_all(rh_sph_viscous *a)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < a->fluid->count; i++) {
+        float block[6];
+        memcpy(block, a->inverse + 6 * i, sizeof block);
+        invert(block, a->inverse + 6 * i);
+        if (a->fixed && a->fixed[i]) memset(a->inverse + 6 * i, 0, 6 * sizeof(float));
+    }
 }
 
 static void set_numbers(rh_sph_fluid *f, const rh_sph_viscosity *v)
@@ -135,6 +145,8 @@ rh_code rh_sph_viscous_make(rh_sph_viscous *a, rh_sph_fluid *f, const rh_sph_vis
     set_numbers(f, how);
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t i = 0; i < f->count; i++) prepare(a, i);
+    if (how->bulk) RH_TRY(rh_sph_viscous_pull_prepare(a, a->inverse, arena, status));
+    invert_all(a);
     if (how->form != RH_SPH_STRESS || how->solver != RH_SPH_VISCOUS_ASSEMBLED) return RH_OK;
     return rh_sph_viscous_assemble(a, arena, status);
 }
@@ -178,9 +190,11 @@ void rh_sph_viscous_apply(const rh_sph_viscous *a, const float *x, float *y)
     memset(y + 4 * f->count, 0, 4 * sizeof *y);
     if (a->matrix) rh_sph_viscous_matrix_apply(a, x, y);
     else if (form == RH_SPH_STRESS) rh_sph_viscous_stress_apply(a, x, y);
+    const float *pulled = a->pull ? rh_sph_viscous_pull_show(a, x) : NULL;
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t i = 0; i < f->count; i++) {
-        rh_f4 out = form == RH_SPH_PAIRS       ? by_pairs(a, x, i)
+        rh_f4 out = pulled                     ? rh_sph_viscous_pull_apply(a, pulled, i)
+                    : form == RH_SPH_PAIRS     ? by_pairs(a, x, i)
                     : form == RH_SPH_LAPLACIAN ? by_laplacian(a, x, i)
                                                : rh_f4_load(y + 4 * i);
         out += (1 + a->friction[i]) * rh_f4_load(x + 4 * i);

@@ -92,6 +92,17 @@ static inline rh_i8 rh_i8_from_bits(int bits)
 static inline rh_f8 rh_f8_masked(rh_f8 v, int bits) { return (rh_f8)((rh_i8)v & rh_i8_from_bits(bits)); }
 // The sum of the lanes in fixed order: halves, quarters, the last two.
 static inline float rh_f8_sum(rh_f8 a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
+// The same sums of three, and 0: a record of four floats.
+static inline rh_f4 rh_f8_sums(rh_f8 a, rh_f8 b, rh_f8 c)
+{
+    rh_f4 x = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7),
+          y = __builtin_shufflevector(b, b, 0, 1, 2, 3) + __builtin_shufflevector(b, b, 4, 5, 6, 7),
+          z = __builtin_shufflevector(c, c, 0, 1, 2, 3) + __builtin_shufflevector(c, c, 4, 5, 6, 7),
+          none = {0, 0, 0, 0};
+    rh_f4 xy = __builtin_shufflevector(x, y, 0, 4, 1, 5) + __builtin_shufflevector(x, y, 2, 6, 3, 7),
+          zn = __builtin_shufflevector(z, none, 0, 4, 1, 5) + __builtin_shufflevector(z, none, 2, 6, 3, 7);
+    return __builtin_shufflevector(xy, zn, 0, 1, 4, 5) + __builtin_shufflevector(xy, zn, 2, 3, 6, 7);
+}
 // Lanes 1..7 of a with `last` behind them, and lanes 0..6 with `first` before them: the neighbours of a row along x.
 static inline rh_f8 rh_f8_east(rh_f8 a, float last)
 {

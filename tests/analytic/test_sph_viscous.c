@@ -256,6 +256,96 @@ static void a_thread_coils(void **state)
     lab_close(&l);
 }
 
+// --- stretching
+// --------------------------------------------------------------------------------------------------------- A ribbon of
+// 1 by 0.2 m, 100 Pa s, that its inertia draws out at 5 a second keeps its area: its width, in the middle, is 1 over
+// its length, of what they were.
+static double drawn_width(double bulk, int across, double until, double *length)
+{
+    lab l;
+    lab_open(&l,
+             "dimension: 2\ncell: %g\nframes: {last: 2, fps: 0.1}\ngravity: [0, 0, 0]\n"
+             "physics: {sph: {viscosity: 100, bulk_viscosity: %g}}\n"
+             "bodies: [{shape: {box: {min: [-0.5, -0.1, -1], max: [0.5, 0.1, 1]}}}]\n",
+             0.4 / across, bulk);
+    rh_vec3 *x = rh_points_data(rh_world_points(l.world), "P", RH_POINT_VEC3F),
+            *v = rh_points_data(rh_world_points(l.world), "v", RH_POINT_VEC3F);
+    double along[2] = {0, 0}, wide[2] = {0, 0}, middle[2] = {0, 0};
+    for (int64_t i = 0; i < lab_count(&l); i++) v[i] = rh_v3(5 * x[i].x, -5 * x[i].y, 0);
+    for (int n = 0; n < 2; n++) {
+        if (n == 1) lab_run(&l, until, NULL, NULL);
+        const rh_vec3 *p = lab_positions(&l);
+        for (int64_t i = 0; i < lab_count(&l); i++) {
+            along[n] += (double)(p[i].x * p[i].x);
+            if (fabs((double)p[i].x) < 0.2) wide[n] += (double)(p[i].y * p[i].y), middle[n]++;
+        }
+    }
+    *length = sqrt(along[1] / along[0]);
+    double width = sqrt(wide[1] / middle[1] * middle[0] / wide[0]), fastest = lab_max_speed(&l);
+    print_message(
+        "ribbon %d particles wide, bulk viscosity %g: %.3f of its length, %.3f of its width, %.3f of its area; "
+        "fastest %.2f m/s\n",
+        across, bulk, *length, width, width * *length, fastest);
+    lab_close(&l);
+    assert_true(fastest < 2.5);  // what its ends began with
+    return width;
+}
+
+static void what_is_drawn_gets_thin(void **state)
+{
+    (void)state;
+    double length, width = drawn_width(20, 16, 0.2, &length);
+    assert_true(length > 1.7 && fabs(width * length - 1) < 0.1);
+    if (!getenv("RHEO_LONG")) return;
+    drawn_width(0, 16, 0.2, &length);
+    drawn_width(20, 16, 0.4, &length);
+    drawn_width(20, 8, 0.4, &length);
+}
+
+// A thread as long as two of its halves that weight draws apart, 1 m each: it resists by 4 mu in the plane and by 3 mu
+// in space (F. T. Trouton, Proc. R. Soc. Lond. A 77, 1906), and its ends move at g rho L^2 / (2 resistance).
+static void draw_apart(lab *l, void *user)
+{
+    const double *kick = user;
+    rh_vec3 *x = rh_points_data(rh_world_points(l->world), "P", RH_POINT_VEC3F),
+            *v = rh_points_data(rh_world_points(l->world), "v", RH_POINT_VEC3F);
+    for (int64_t i = 0; i < lab_count(l); i++) v[i].y += (float)(x[i].y > 0 ? *kick : -*kick);
+}
+
+static double hanging_speed(int dimension, double bulk, int across)
+{
+    lab l;
+    double step = 0.005, kick = 9.81 * step, sum = 0, count = 0, resistance = dimension == 2 ? 4e4 : 3e4;
+    lab_open(&l,
+             "dimension: %d\ncell: %g\nframes: {last: 2, fps: 0.1}\ngravity: [0, 0, 0]\n"
+             "physics: {sph: {viscosity: 1e4, time_step: %g, bulk_viscosity: %g}}\n"
+             "bodies: [{shape: {cylinder: {from: [0, -1, 0], to: [0, 1, 0], radius: 0.05}}}]\n",
+             dimension, 0.2 / across, step, bulk);
+    draw_apart(&l, &kick);
+    lab_run(&l, 0.15, draw_apart, &kick);
+    for (int64_t i = 0; i < lab_count(&l); i++) {
+        double y = (double)lab_positions(&l)[i].y;
+        if (fabs(y) > 0.9) sum += (double)lab_velocities(&l)[i].y * (y > 0 ? 1 : -1) - kick, count++;
+    }
+    double share = sum / count / (9810 / (2 * resistance) * (1 - 0.05 * 0.05));
+    print_message(
+        "thread %d particles thick drawn by its weight, %dD, bulk viscosity %g: ends at %.3f of their speed\n", across,
+        dimension, bulk, share);
+    lab_close(&l);
+    return share;
+}
+
+static void a_thread_resists_as_trouton_says(void **state)
+{
+    (void)state;
+    assert_float_equal(hanging_speed(2, 20, 8), 1, 0.1);
+    assert_true(hanging_speed(2, 0, 8) > 1.4);
+    if (!getenv("RHEO_LONG")) return;
+    assert_float_equal(hanging_speed(2, 20, 16), 1, 0.1);
+    hanging_speed(3, 20, 8);
+    assert_float_equal(hanging_speed(3, 20, 12), 1, 0.1);
+}
+
 // --- long steps
 // ---------------------------------------------------------------------------------------------------------- A block of
 // 1000 Pa s that falls on a floor at 1 m/s: the explicit way in steps that it bears and in steps 260 times as long, as
@@ -303,6 +393,8 @@ int main(void)
         cmocka_unit_test(what_a_program_sets_stands),
         cmocka_unit_test(a_sheet_folds_with_the_full_stress_only),
         cmocka_unit_test(a_thread_coils),
+        cmocka_unit_test(what_is_drawn_gets_thin),
+        cmocka_unit_test(a_thread_resists_as_trouton_says),
         cmocka_unit_test(implicit_holds_where_explicit_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

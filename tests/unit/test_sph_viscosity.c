@@ -99,6 +99,7 @@ static void the_operator_is_symmetric(void **state)
             float *of = take(&b, 1), *x = take(&b, 4), *y = take(&b, 4), *ax = take(&b, 4), *ay = take(&b, 4);
             for (int64_t i = 0; i < b.fluid.count; i++) of[i] = powf(10, 4 * rh_random(9, (uint64_t)i, 0, 0) - 1);
             v.of_particles = of, v.grip = &grip;
+            if (form == RH_SPH_PAIRS) v.bulk = of;
             assert_int_equal(rh_sph_viscous_make(&a, &b.fluid, &v, &b.arena, &status), RH_OK);
             set_random(&b, x, 4), set_random(&b, y, 5);
             rh_sph_viscous_apply(&a, x, ax), rh_sph_viscous_apply(&a, y, ay);
@@ -181,6 +182,9 @@ static void momentum_is_kept(void **state)
             kept before = momentum(&b);
             rh_sph_viscosity v = viscosity_of(&b, (rh_sph_viscous_form)form, 10);
             v.tolerance = 1e-6;
+            float *bulk = take(&b, 1);
+            for (int64_t i = 0; i < b.fluid.count; i++) bulk[i] = i % 3 ? 200 : 0;
+            if (form == RH_SPH_PAIRS) v.bulk = bulk;
             act(&b, &v);
             kept after = momentum(&b);
             double off = 0, turned = 0, all = sqrt(before.size * (double)b.fluid.count);
@@ -264,6 +268,39 @@ static int iterations(int dimension, int n, rh_sph_viscous_form form, rh_sph_vis
     return count;
 }
 
+// The tolerance is the error of velocities: a solve to 1e-4 beside one to 1e-6.
+static void tolerance_bounds_the_error(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++)
+        for (int form = 0; form < 3; form++)
+            for (double nu = 1; nu < 2e5; nu *= 100) {
+                bench b;
+                const float grip = 1;
+                float spin[3] = {0, 0, 0};
+                open_block(&b, dimension, dimension == 2 ? 40 : 12, 0.2, true);
+                float *found[2] = {take(&b, 4), take(&b, 4)};
+                set_random(&b, b.fluid.flow, 4);
+                for (int64_t i = 0; i < b.fluid.count; i++) b.fluid.flow[4 * i + 1] -= 1;
+                double size = sqrt(dot(&b, b.fluid.flow, b.fluid.flow));
+                rh_sph_viscosity v = viscosity_of(&b, (rh_sph_viscous_form)form, nu);
+                v.grip = &grip, v.spin = spin;
+                for (int way = 0; way < 2; way++) {
+                    set_random(&b, b.fluid.flow, 4);
+                    for (int64_t i = 0; i < b.fluid.count; i++) b.fluid.flow[4 * i + 1] -= 1;
+                    v.tolerance = way ? 1e-6 : 1e-4;
+                    act(&b, &v);
+                    memcpy(found[way], b.fluid.flow, 4 * (size_t)b.fluid.count * sizeof(float));
+                }
+                for (int64_t i = 0; i < 4 * b.fluid.count; i++) found[0][i] -= found[1][i];
+                double off = sqrt(dot(&b, found[0], found[0])) / size;
+                print_message("form %d in %d dimensions, nu %g: off by %.1e of the velocities\n", form, dimension, nu,
+                              off);
+                assert_true(off < 1e-4);
+                close_bench(&b);
+            }
+}
+
 // In units of the spacing and the step: water in 1 cm and 1 ms is 1e-5, honey 0.1, 1e5 Pa s 1000 and in steps of 20 ms
 // 2e4. RHEO_LONG: to a million particles.
 static void iterations_are_flat(void **state)
@@ -309,7 +346,8 @@ int main(void)
         cmocka_unit_test(shear_flows_of_any_direction), cmocka_unit_test(the_operator_is_symmetric),
         cmocka_unit_test(assembled_is_matrix_free),     cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(rotation_is_not_damped),       cmocka_unit_test(walls_bear_the_stress),
-        cmocka_unit_test(iterations_are_flat),          cmocka_unit_test(stress_by_three_ways),
+        cmocka_unit_test(tolerance_bounds_the_error),   cmocka_unit_test(iterations_are_flat),
+        cmocka_unit_test(stress_by_three_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,11 @@ typedef struct rh_sph_forces {
 // flow += time (s) times what they do. `sticky`: by solid, whether its walls have no slip. Scratch is `push`.
 void rh_sph_add_forces(rh_sph_fluid *fluid, const rh_sph_forces *forces, float time, const bool *sticky);
 
+// --- what pressure does not do (bulk.c) ------------------------------------------------------------------------------
+// share [count], 0..1: who has bulk viscosity; whether anybody has. `growth` [count + 8] is scratch, `tolerance` the
+// share of the volume that may grow in a step.
+bool rh_sph_find_bulk(const rh_sph_fluid *fluid, float tolerance, float *growth, float *share);
+
 // --- what pressure does (push.c) -------------------------------------------------------------------------------------
 // push = acceleration by q, of particles and walls. Overwrites the number in `place`.
 void rh_sph_push(rh_sph_fluid *fluid);

@@ -52,7 +52,12 @@ static const rh_param rows[] = {
     {"viscosity_varies", RH_PARAM_BOOL, AT(viscosity_varies), "", "false",
      .help = "particles carry the attribute viscosity (Pa s), which programs may write; 0 there is the liquid's"},
     {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-4", 1e-7, 0.1,
-     .help = "relative residual at which the viscosity solve stops: a bound of the error of velocities"},
+     .help =
+         "relative error of velocities at which the viscosity solve stops (solvers without levels: residual, a bound "
+         "of it)"},
+    {"bulk_viscosity", RH_PARAM_FLOAT, AT(bulk_viscosity), "viscosities", "20", 0, 1000,
+     .help = "how thick liquid inside which there is no pressure resists growing (viscosity_form: pairs), in place of "
+             "pressures below that of the air: threads thin as they are drawn; 0 lets them grow"},
     {"viscosity_form", RH_PARAM_CHOICE, AT(viscous_form), "", "pairs", .choices = forms,
      .help = "pairs (forces between neighbours, along their line: full stress, keeps momentum and angular momentum), "
              "stress (the source's, over neighbours of neighbours) or laplacian (nothing coils), to compare with"},

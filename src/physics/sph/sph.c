@@ -379,6 +379,25 @@ static rh_code find_viscosities(step *s, float **out, rh_status *status)
     return *out ? RH_OK : RH_MEMORY;
 }
 
+// Bulk viscosities, where liquid without pressure grows.
+static rh_code find_bulk(step *s, const float *of_particles, float **out, rh_status *status)
+{
+    const rh_sph_params *p = s->me->params;
+    const rh_sph_fluid *f = &s->fluid;
+    size_t bytes = ((size_t)f->count + 8) * sizeof(float);
+    *out = NULL;
+    if (p->bulk_viscosity == 0 || p->full || p->viscous_form != RH_SPH_PAIRS ||
+        p->viscous_solver == RH_SPH_VISCOUS_EXPLICIT)
+        return RH_OK;
+    float *bulk = rh_arena_take(&s->me->arena, bytes, status), *growth = rh_arena_take(&s->me->arena, bytes, status);
+    if (!bulk || !growth) return RH_MEMORY;
+    if (!rh_sph_find_bulk(f, (float)p->tolerance, growth, bulk)) return RH_OK;
+    for (int64_t i = 0; i < f->count; i++)
+        bulk[i] *= (float)p->bulk_viscosity * (of_particles ? of_particles[i] : (float)(p->viscosity / p->density));
+    *out = bulk;
+    return RH_OK;
+}
+
 // Mean of the pressures around particle i, by the kernel.
 static float smooth_q(const rh_sph_fluid *f, int64_t i)
 {
@@ -446,10 +465,11 @@ static rh_code add_viscosity(step *s, rh_status *status)
 {
     const rh_sph_params *p = s->me->params;
     rh_sph_fluid *f = &s->fluid;
-    float *grip, *spin = NULL, *of_particles;
+    float *grip, *spin = NULL, *of_particles, *bulk;
     if (!is_viscous(p)) return RH_OK;
     RH_TRY(find_grips(s, &grip, &spin, status));
     RH_TRY(find_viscosities(s, &of_particles, status));
+    RH_TRY(find_bulk(s, of_particles, &bulk, status));
     if (grip) RH_TRY(keep_rubbed(s, grip, spin, status));
     const rh_sph_viscosity how = {.law = s->me->law,
                                   .form = (rh_sph_viscous_form)p->viscous_form,
@@ -457,6 +477,7 @@ static rh_code add_viscosity(step *s, rh_status *status)
                                   .time = s->kick,
                                   .kinematic = (float)(p->viscosity / p->density),
                                   .of_particles = of_particles,
+                                  .bulk = bulk,
                                   .grip = grip,
                                   .spin = spin,
                                   .held = s->held,
@@ -734,8 +755,9 @@ static int64_t sph_predict_bytes(const void *params, int dimension, int64_t part
     int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
     int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40, search = dimension == 3 ? 200 : 104;
     if (system < search) system = search;
-    // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids; the matrix.
-    int64_t viscous = is_viscous(p) ? lists * (p->viscous_form == RH_SPH_PAIRS ? 3 : 1) + 9 * 16 + 72 + 60 : 0;
+    // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids, growth; the
+    // matrix.
+    int64_t viscous = is_viscous(p) ? lists * (p->viscous_form == RH_SPH_PAIRS ? 3 : 1) + 9 * 16 + 72 + 60 + 28 : 0;
     if (is_viscous(p) && p->viscous_solver == RH_SPH_VISCOUS_ASSEMBLED) viscous += 40 * (dimension == 3 ? 160 : 40);
     return particles * (48 + 100 + lists + system + viscous + 40) + tiles * (cells * 8 + 200);
 }

@@ -84,7 +84,8 @@ static void sweep(const cycle *c, float *z, bool fresh)
 static void by_cycle(void *user, const float *r, float *z)
 {
     const cycle *c = user;
-    for (int64_t i = 0; i <= c->a->fluid->count; i++) z[4 * i + 3] = 0;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < c->a->fluid->count; i++) z[4 * i + 3] = 0;
     memset(z + 4 * c->a->fluid->count, 0, 4 * sizeof *z);
     find_left(c, r, z, true);
     sweep(c, z, true);
@@ -121,16 +122,23 @@ static rh_code make_cycle(cycle *c, rh_sph_viscous *a, rh_arena *arena, rh_statu
                  .d = rh_arena_take_zero(arena, bytes, status),
                  .y = rh_arena_take_zero(arena, bytes, status)};
     if (!c->left || !c->d || !c->y) return RH_MEMORY;
-    if (a->how->form == RH_SPH_STRESS) {
+    if (a->how->form == RH_SPH_STRESS || a->pull) {
         int64_t blocks = rh_blocks(rh_sph_viscous_size(a));
         double *sums = rh_arena_take(arena, (size_t)blocks * sizeof *sums, status);
         if (!sums) return RH_MEMORY;
         find_most(c, a, c->d, sums);
+    }
+    if (a->how->form == RH_SPH_STRESS) {
         stiff = c->left;
         for (int64_t i = 0; i < f->count; i++)
             stiff[i] = 2 * a->how->time * f->place[4 * i + 3] * rh_min(f->density[i], 1);
     }
-    const rh_sph_stiffness of = {a->held, stiff, a->how->form == RH_SPH_LAPLACIAN, a->fixed};
+    const rh_sph_stiffness of = {.held = a->held,
+                                 .viscous = stiff,
+                                 .bulk = a->how->bulk,
+                                 .time = a->how->time,
+                                 .laplacian = a->how->form == RH_SPH_LAPLACIAN,
+                                 .fixed = a->fixed};
     return rh_sph_grids_make(&c->grids, f, &of, arena, status);
 }
 
@@ -161,6 +169,11 @@ typedef struct whole {
     cycle c;
     rh_sph_viscous_bodies bodies;
     float *b, *x;
+    double *sums;
+    double most;      // square of the error that is small enough
+    double energy;    // r . M r of the last preconditioning: about the square of the error in the norm of A
+    double residual;  // r . r then, and now
+    double left;
 } whole;
 
 static void set_sides(whole *s)
@@ -191,6 +204,19 @@ static void precondition_all(void *user, const float *r, float *z)
     const rh_operator m = {rh_sph_viscous_size(&s->a), levels ? by_cycle : by_diagonal,
                            levels ? (void *)&s->c : (void *)&s->a};
     rh_sph_viscous_bodies_precondition(&s->bodies, &m, r, z);
+    s->energy = rh_krylov_dot(rh_sph_viscous_bodies_size(&s->bodies), r, z, s->sums);
+    s->residual = s->left;
+}
+
+// A solve is done when the error of the velocities, in the norm of A, which is not less than their own, is within the
+// tolerance. r . M r, which a step of conjugate gradients has anyway, is about its square; since then it has fallen
+// about as r . r has. (The residual itself is a bound as well, but of rough errors a stiff operator shows thousands of
+// times what they are. By the diagonal alone it has to serve: then r . M r is far less than the error.)
+static bool is_enough(void *user, const float *r)
+{
+    whole *s = user;
+    s->left = rh_krylov_dot(rh_sph_viscous_bodies_size(&s->bodies), r, r, s->sums);
+    return s->residual > 0 && s->energy * (s->left / s->residual) <= s->most;
 }
 
 // b -= A x; its norm over that of the velocities, those that are held included.
@@ -217,11 +243,16 @@ static rh_code solve(whole *s, float *y, rh_arena *arena, rh_krylov_report *repo
                            levels ? (void *)&s->c : (void *)&s->a};
     RH_TRY(rh_sph_viscous_bodies_prepare(&s->bodies, &m, arena, status));
     int64_t size = rh_sph_viscous_bodies_size(&s->bodies);
-    const rh_krylov k = {.a = {size, apply_all, s}, .m = {size, precondition_all, s}};
-    double left = find_residual(s, y);
+    const rh_krylov k = {
+        .a = {size, apply_all, s}, .m = {size, precondition_all, s}, .enough = levels ? is_enough : NULL, .user = s};
+    double left = find_residual(s, y), speeds;
+    s->sums = rh_arena_take(arena, (size_t)(rh_blocks(size) + 1) * sizeof *s->sums, status);
+    if (!s->sums) return RH_MEMORY;
     report->converged = left <= v->tolerance;
     if (report->converged) return RH_OK;
     memset(y, 0, (size_t)size * sizeof *y);
+    speeds = rh_krylov_dot(4 * s->a.fluid->count, s->x, s->x, s->sums);
+    s->most = v->tolerance * v->tolerance * fmax(speeds, 1e-30);
     RH_TRY(rh_krylov_cg(&k, s->b, y, v->tolerance / left, v->max_iterations, arena, report, status));
     report->residual *= left;
     for (int64_t i = 0; i < size; i++) s->x[i] += y[i];

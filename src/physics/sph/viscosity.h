@@ -29,12 +29,14 @@ typedef struct rh_sph_viscosity {
     float time;                 // s that it acts for
     float kinematic;            // m^2/s
     const float *of_particles;  // m^2/s, of each; NULL: the same everywhere
+    const float *bulk;          // m^2/s, of each: bulk viscosity where pressure cannot pull (viscous_pull.c), of form
+                                // pairs, implicit; NULL: nobody has any
     const float *grip;          // per solid, 0..1: share of the friction of a wall without slip; NULL: no solid has any
     float *spin;                // [3 solids] rad/s; of those that it moves it becomes the new one
     const bool *held;           // [count] by inflows; NULL: none
     struct rh_dynamics *dynamics;  // solids that it moves; NULL: none
     double mass;                   // kg (kg/m) of a particle
-    double tolerance;              // residual over that of nobody's moving: about the error in velocities, relative
+    double tolerance;              // error in velocities, relative
     int max_iterations;
 } rh_sph_viscosity;
 
@@ -59,6 +61,8 @@ typedef struct rh_sph_viscous {
     float *held;      // [count] likewise
     float *inverse;   // [6 count] of the diagonal's blocks: xx xy xz yy yz zz
     float *stress;    // [8 (count + 8)] of form stress: xx xy xz yy yz zz
+    float *pull;      // [count + 8] of bulk viscosity; NULL: nobody has any
+    float *pulled;    // [4 (count + 8)] scratch of its products
     uint8_t *fixed;   // [count] NULL: none
     float most;       // bound of the spectrum of inverse times A
     struct rh_sph_viscous_matrix *matrix;  // assembled; NULL: not
@@ -69,6 +73,11 @@ rh_code rh_sph_viscous_make(rh_sph_viscous *a, rh_sph_fluid *fluid, const rh_sph
 void rh_sph_viscous_apply(const rh_sph_viscous *a, const float *x, float *y);
 static inline int64_t rh_sph_viscous_size(const rh_sph_viscous *a) { return 4 * (a->fluid->count + 1); }
 
+// Bulk viscosity (viscous_pull.c). Blocks of the diagonal, six floats each, before they are inverted.
+rh_code rh_sph_viscous_pull_prepare(rh_sph_viscous *a, float *blocks, rh_arena *arena, rh_status *status);
+// Records of x with what each adds to its neighbours' forces, and the forces on one, by these.
+const float *rh_sph_viscous_pull_show(const rh_sph_viscous *a, const float *x);
+rh_f4 rh_sph_viscous_pull_apply(const rh_sph_viscous *a, const float *x, int64_t i);
 // Form stress (viscous_stress.c).
 void rh_sph_viscous_stress_prepare(rh_sph_viscous *a, int64_t i, float block[6]);
 void rh_sph_viscous_stress_apply(const rh_sph_viscous *a, const float *x, float *y);

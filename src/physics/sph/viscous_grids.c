@@ -146,7 +146,6 @@ static inline void shape_at(const rh_sph_grids *g, const rh_sph_cube *cube, cons
     for (int n = 0; n < g->sides; n++) {
         float p[3] = {n & 1 ? up[0] : low[0], n & 2 ? up[1] : low[1], n & 4 ? up[2] : low[2]};
         value[n] = p[0] * p[1] * p[2];
-        if (!slope) continue;
         slope[n][0] = (n & 1 ? per : -per) * p[1] * p[2];
         slope[n][1] = (n & 2 ? per : -per) * p[0] * p[2];
         slope[n][2] = g->dimension == 3 ? (n & 4 ? per : -per) * p[0] * p[1] : 0;
@@ -154,7 +153,7 @@ static inline void shape_at(const rh_sph_grids *g, const rh_sph_cube *cube, cons
 }
 
 static void add_point(const rh_sph_grids *g, const rh_sph_cube *cube, const float x[3], float held, float viscous,
-                      bool laplacian, float *stiffness)
+                      float bulk, bool laplacian, float *stiffness)
 {
     float value[8], slope[8][3], half = 0.5f * viscous;
     int d = g->dimension;
@@ -166,7 +165,7 @@ static void add_point(const rh_sph_grids *g, const rh_sph_cube *cube, const floa
             for (int a = 0; a < d; a++) {
                 float *row = stiffness + (d * n + a) * g->rows + d * m;
                 row[a] += even;
-                for (int b = 0; b < d && !laplacian; b++) row[b] += half * (p[b] * q[a] + p[a] * q[b]);
+                for (int b = 0; b < d && !laplacian; b++) row[b] += half * p[b] * q[a] + (half + bulk) * p[a] * q[b];
             }
         }
 }
@@ -179,18 +178,19 @@ static void add_run(const rh_sph_grids *g, const rh_sph_stiffness *of, const rh_
     const float *place = g->fluid->place, middle = ((float)cube->at[0] + 0.5f) * g->size;
     bool single = cells_of(g->fluid) == 1;
     for (uint32_t i = run[0]; i < run[1];) {
-        float x[3] = {0, 0, 0}, held = 0, viscous = 0, count = 0;
+        float x[3] = {0, 0, 0}, held = 0, viscous = 0, bulk = 0, count = 0;
         bool upper = place[4 * (uint64_t)i] >= middle;
         do {
             if (!of->fixed || !of->fixed[i]) {
                 for (int a = 0; a < 3; a++) x[a] += place[4 * (uint64_t)i + a];
                 held += of->held[i], viscous += of->viscous[i], count++;
+                if (of->bulk) bulk += of->time * of->bulk[i];
             }
             i++;
         } while (i < run[1] && !single && (place[4 * (uint64_t)i] >= middle) == upper);
         if (count == 0) continue;
         for (int a = 0; a < 3; a++) x[a] /= count;
-        add_point(g, cube, x, held, viscous, of->laplacian, stiffness);
+        add_point(g, cube, x, held, viscous, bulk, of->laplacian, stiffness);
     }
 }
 
@@ -439,6 +439,17 @@ static void solve_coarsest(const rh_sph_grids *g)
     for (int i = 0; i < size; i++) l->x[i] = (float)g->dense[i];
 }
 
+// Values of all corners' functions at a place of a cube; in the plane the last four are 0.
+static inline rh_f8 values_at(const rh_sph_grids *g, const rh_sph_cube *cube, const float *place)
+{
+    float up[3], per = 1 / g->size;
+    for (int a = 0; a < 3; a++)
+        up[a] = a < g->dimension ? rh_min(rh_max_of(place[a] * per - (float)cube->at[a], 0), 1) : 0;
+    float x = 1 - up[0], y = 1 - up[1], z = 1 - up[2];
+    return (rh_f8){x, up[0], x, up[0], x, up[0], x, up[0]} * (rh_f8){y, y, up[1], up[1], y, y, up[1], up[1]} *
+           (rh_f8){z, z, z, z, up[2], up[2], up[2], up[2]};
+}
+
 static void from_particles(const rh_sph_grids *g, const float *r)
 {
     const rh_sph_grid *l = &g->level[0];
@@ -446,15 +457,16 @@ static void from_particles(const rh_sph_grids *g, const float *r)
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t c = 0; c < l->cubes; c++) {
         const rh_sph_cube *cube = &g->cubes[c];
-        float value[8], sum[RH_SPH_GRID_ROWS] = {0};
+        rh_f8 sum[3] = {rh_f8_all(0), rh_f8_all(0), rh_f8_all(0)};
         for (int n = 0; n < cube->runs; n++)
             for (uint64_t i = cube->run[n][0]; i < cube->run[n][1]; i++) {
                 if (g->fixed && g->fixed[i]) continue;
-                shape_at(g, cube, g->fluid->place + 4 * i, value, NULL);
-                for (int k = 0; k < g->sides; k++)
-                    for (int a = 0; a < d; a++) sum[d * k + a] += value[k] * r[4 * i + a];
+                rh_f8 value = values_at(g, cube, g->fluid->place + 4 * i);
+                for (int a = 0; a < 3; a++) sum[a] += value * r[4 * i + a];
             }
-        memcpy(l->parts + (int64_t)c * g->rows, sum, (size_t)g->rows * sizeof *sum);
+        float *out = l->parts + (int64_t)c * g->rows;
+        for (int k = 0; k < g->sides; k++)
+            for (int a = 0; a < d; a++) out[d * k + a] = sum[a][k];
     }
     gather_parts(g, l, l->b);
 }
@@ -466,13 +478,15 @@ static void to_particles(const rh_sph_grids *g, float *z)
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t c = 0; c < l->cubes; c++) {
         const rh_sph_cube *cube = &g->cubes[c];
-        float value[8];
+        float at[3][8] = {{0}};
+        for (int k = 0; k < g->sides; k++)
+            for (int a = 0; a < d; a++) at[a][k] = l->x[d * l->corner[c][k] + a];
+        rh_f8 x = rh_f8_load(at[0]), y = rh_f8_load(at[1]), deep = rh_f8_load(at[2]);
         for (int n = 0; n < cube->runs; n++)
             for (uint64_t i = cube->run[n][0]; i < cube->run[n][1]; i++) {
                 if (g->fixed && g->fixed[i]) continue;
-                shape_at(g, cube, g->fluid->place + 4 * i, value, NULL);
-                for (int k = 0; k < g->sides; k++)
-                    for (int a = 0; a < d; a++) z[4 * i + a] += value[k] * l->x[d * l->corner[c][k] + a];
+                rh_f8 value = values_at(g, cube, g->fluid->place + 4 * i);
+                rh_f4_store(z + 4 * i, rh_f4_load(z + 4 * i) + rh_f8_sums(value * x, value * y, value * deep));
             }
     }
 }

@@ -47,6 +47,8 @@ typedef struct rh_sph_stiffness {
     const float *held;     // [count] what resists its motion: 1 for its inertia, and friction
     const float *viscous;  // [count] m^2: its share of the energy of a velocity field of gradient G is a fourth of it
                            // times |G|^2 + G : G^T + (div u)^2
+    const float *bulk;     // [count] m^2/s: half of it, times `time`, times (div u)^2 as well; NULL: none
+    float time;            // s
     bool laplacian;        // |G|^2 alone
     const uint8_t *fixed;  // [count] NULL: none
 } rh_sph_stiffness;

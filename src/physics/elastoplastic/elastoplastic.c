@@ -162,15 +162,10 @@ static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double sp
 // Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch.
 static double stretch_factor(const rh_ep_params *p, const float f[9])
 {
-    float whole[9], square[9], off = 0;
+    float whole[9], least, most;
     for (int n = 0; n < 9; n++) whole[n] = f[n] + (n % 4 == 0);
-    rh_matrix_times_turned(whole, whole, square);
-    for (int n = 0; n < 9; n++) off += (square[n] - (n % 4 == 0)) * (square[n] - (n % 4 == 0));
-    double s = 1 + sqrt((double)off);
-    if (s > 1.1) {
-        rh_matrix_axes a = rh_matrix_axes_of_square(whole);
-        s = sqrt(fmax((double)a.value[0], 1 / fmax((double)a.value[2], 1e-2)));
-    }
+    rh_matrix_bounds_of_square(whole, &least, &most);
+    double s = sqrt(fmax((double)most, 1 / fmax((double)least, 1e-2)));
     return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
 }
 
@@ -380,8 +375,28 @@ static rh_code fill(step *s, rh_status *status)
     return RH_OK;
 }
 
+// How far particles are from those that crowd them (forces.c) at most, where that is more than from those that they
+// touch; returns whether it is anywhere.
+static bool find_near_reach(step *s)
+{
+    rh_ep_matter *m = &s->matter;
+    float touch = RH_EP_TOUCH * m->kernel->spacing;
+    int64_t far = 0;
+    if (!m->near_metric) return false;
+#pragma omp parallel for schedule(static) reduction(+ : far)
+    for (int64_t i = 0; i < m->count; i++) {
+        m->reach[i] = rh_ep_reach_of(m, s->state.deformation + 9 * i) * touch / m->kernel->support;
+        far += m->reach[i] > 1.1f * touch;
+    }
+    return far > 0;
+}
+
+// All within the support when links are made; else only those that touch or crowd each other. With a stored shape of
+// rest nothing says who these are: what has flowed is strained by much.
 static rh_code find_neighbours(step *s, rh_status *status)
 {
+    bool all = s->matter.fresh || s->me->params->reference == RH_EP_START;
+    bool far = s->matter.fresh || (!all && find_near_reach(s));
     const rh_sph_search search = {.kernel = &s->me->kernel,
                                   .tiles = &s->tiles,
                                   .obstacles = s->around->obstacles,
@@ -390,7 +405,8 @@ static rh_code find_neighbours(step *s, rh_status *status)
                                   .x = s->x,
                                   .y = s->y,
                                   .z = s->z,
-                                  .reach = s->matter.fresh ? s->matter.reach : NULL,
+                                  .reach = far ? s->matter.reach : NULL,
+                                  .within = all ? 0 : 1.1f * RH_EP_TOUCH * s->me->kernel.spacing,
                                   .density = s->matter.density,
                                   .covered = s->matter.covered};
     return rh_sph_lists_build(&s->me->lists, &search, &s->me->arena, status);
@@ -469,20 +485,30 @@ static bool any_liquid(const rh_ep_matter *m)
     return any;
 }
 
-// Is a thin solid so near that it can come between two?
+// Can a thin solid be between this one and one that it would be linked with, if links were made now?
+static bool has_thin_near(const step *s, int64_t i, rh_vec3 x)
+{
+    const rh_obstacles *solids = s->around->obstacles_after;
+    rh_dvec3 at = rh_d3_from(x);
+    rh_thin_list list;
+    if (s->matter.dimension == 2) at.z = 0;
+    rh_thin_near(solids, at, (double)(WIDEST * s->matter.kernel->support), &list);
+    if (list.count == 0) return false;
+    double reach = (double)rh_ep_reach_of(&s->matter, s->state.deformation + 9 * i);
+    rh_thin_near(solids, at, reach + 0.5 * (double)s->matter.kernel->support, &list);
+    return list.count > 0;
+}
+
+// While a thin solid can be between two links are made anew in every step: knives cut them. A knife that only waits
+// somewhere over the matter must not do that, as matter whose links are renewed all the time tears by itself.
 static bool any_thin_near(const step *s)
 {
-    const rh_tiles *tiles = &s->tiles;
-    double side = RH_TILE * (double)tiles->h;
+    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F);
+    int64_t count = 0;
     if (!s->around->obstacles_after->any_thin) return false;
-    for (int32_t n = 0; n < tiles->occupied_count; n++) {
-        rh_tile at = tiles->at[tiles->occupied[n]];
-        rh_thin_list list;
-        rh_dvec3 middle = {(at.x + 0.5) * side, (at.y + 0.5) * side, tiles->dimension == 3 ? (at.z + 0.5) * side : 0};
-        rh_thin_near(s->around->obstacles_after, middle, 1.5 * side, &list);
-        if (list.count > 0) return true;
-    }
-    return false;
+#pragma omp parallel for schedule(static) reduction(+ : count)
+    for (int64_t i = 0; i < s->matter.count; i++) count += has_thin_near(s, i, x[i]);
+    return count > 0;
 }
 
 // Is the deformation since links were made, `f`, so large, or has so much flowed, that they say little?
@@ -579,12 +605,12 @@ static void add_gravity(step *s)
 
 static rh_ep_contact contact_of(const step *s)
 {
-    double dt = (double)s->matter.dt, spacing = (double)s->me->kernel.spacing, p = s->me->params->tack;
     return (rh_ep_contact){.around = s->around,
                            .count = s->matter.count,
-                           .spacing = spacing,
-                           .dt = dt,
-                           .tack = p * (double)s->kick / (s->me->params->density * spacing),
+                           .spacing = (double)s->me->kernel.spacing,
+                           .dt = (double)s->matter.dt,
+                           .tack = (float)(s->me->params->tack / s->me->params->density),
+                           .stress = s->matter.stress,
                            .covered = s->matter.covered,
                            .held = s->held,
                            .start = s->start};
@@ -592,7 +618,7 @@ static rh_ep_contact contact_of(const step *s)
 
 static rh_code find_velocities(step *s, rh_status *status)
 {
-    const rh_ep_contact contact = contact_of(s);
+    rh_ep_contact contact = contact_of(s);
     rh_ep_solve solve = {.matter = &s->matter,
                          .state = &s->state,
                          .contact = &contact,
@@ -608,6 +634,7 @@ static rh_code find_velocities(step *s, rh_status *status)
     add_gravity(s);
     RH_TRY(rh_ep_implicit(&solve, &s->me->arena, s->report, status));
     s->before = solve.before;
+    memcpy(s->matter.stress, solve.stress, 6 * (size_t)s->matter.count * sizeof(float));  // for contact
     return RH_OK;
 }
 

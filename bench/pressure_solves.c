@@ -111,7 +111,7 @@ static rh_code find_neighbours(tank *t, rh_status *status)
         memcpy(f->place + 4 * i, (const float[4]){at.x, at.y, at.z, 0}, 4 * sizeof(float));
     }
     const rh_sph_search search = {&t->kernel, &t->tiles, &t->solids, &t->walls,  f->count, x,
-                                  y,          z,         f->density, f->covered, NULL};
+                                  y,          z,         f->density, f->covered, NULL,     0};
     RH_TRY(rh_sph_lists_build(&t->lists, &search, &t->arena, status));
     rh_arena_restore(&t->arena, mark);
     for (int64_t i = 0; i < f->count; i++) {

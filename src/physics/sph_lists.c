@@ -116,10 +116,10 @@ typedef struct crowd {
     bool walls;
     int32_t tile;
     int cell;
-    const float *from[3];  // places of all particles, or of all samples
-    const float *reaches;  // of all particles; NULL: nobody reaches beyond the support
-    rh_vec3 low, high;     // box of the cell's particles
-    float farthest;        // m: that one of these reaches
+    const float *from[3];   // places of all particles, or of all samples
+    const float *reaches;   // of all particles; NULL: nobody reaches beyond the support
+    rh_vec3 low, high;      // box of the cell's particles
+    float least, farthest;  // m: that all of these reach; that one of them reaches
     rh_sph_run runs[RH_SPH_FAR_RUNS];
     int run_count, run;  // run: the first that has not been gone through
     int count;
@@ -199,7 +199,7 @@ static void open_crowd(const finder *f, crowd *c, int cell, int64_t begin, int64
     c->cell = cell;
     box_of(s, begin, end, &c->low, &c->high);
     c->reaches = c->walls ? NULL : s->reach;
-    c->farthest = s->kernel->support;
+    c->farthest = c->least = c->walls || s->within == 0 ? s->kernel->support : s->within;
     for (int64_t i = begin; i < end && c->reaches; i++) c->farthest = rh_max_of(c->farthest, c->reaches[i]);
     c->from[0] = c->walls ? w->x : s->x, c->from[1] = c->walls ? w->y : s->y, c->from[2] = c->walls ? w->z : s->z;
     begin_crowd(f, c);
@@ -222,7 +222,7 @@ typedef struct target {
 static inline void test(const finder *f, const crowd *c, const veil *v, int64_t i, found *out)
 {
     const rh_sph_search *s = f->s;
-    float own_reach = c->reaches ? rh_max_of(s->kernel->support, c->reaches[i]) : s->kernel->support;
+    float own_reach = c->reaches ? rh_max_of(c->least, c->reaches[i]) : c->least;
     rh_f8 most = rh_f8_all(own_reach * own_reach);
     float x = s->x[i], y = s->y[i], z = s->z[i];
     int32_t own = c->walls ? -2 : (int32_t)i;
@@ -354,7 +354,7 @@ static void find_tile(const finder *f, int32_t t, target *kept)
     crowd c[2];
     int kinds = has_samples(f, t) ? 2 : 1;
     c[0].walls = false, c[1].walls = true, c[0].tile = c[1].tile = t;
-    c[1].run = c[1].run_count = c[1].count = 0, c[1].reaches = NULL;  // not opened where there are no samples
+    c[1].run = c[1].run_count = c[1].count = 0, c[1].reaches = NULL, c[1].least = 0;  // not opened without samples
     for (int n = 0; n < tiles->cells; n++) {
         if (first[n] == first[n + 1]) continue;
         for (int kind = 0; kind < kinds; kind++) open_crowd(f, &c[kind], n, first[n], first[n + 1]);
@@ -502,6 +502,7 @@ static rh_code take(finder *f, rh_arena *arena, rh_status *status)
 {
     size_t count = (size_t)f->s->count;
     f->room = f->s->tiles->dimension == 3 ? EIGHTS : FLAT_EIGHTS;
+    if (f->s->within > 0) f->room = (f->room + 1) / 2;
     f->kept = rh_arena_take(arena, (count * (size_t)f->room * LANES + 1) * sizeof *f->kept, status);
     f->over = rh_arena_take(arena, (size_t)f->s->tiles->count + 1, status);
     for (int k = 0; k < 2; k++) f->eights[k] = rh_arena_take(arena, (count + 1) * sizeof *f->eights[k], status);

@@ -36,7 +36,9 @@ typedef struct rh_sph_search {
     float *density;          // [count] out: of particles and walls, relative, the particle itself included
     float *covered;          // [count] out: samples seen, each counted by its volume, as of a flat wall
     const float *reach;  // [count + 8] m: pairs nearer than the larger of the two count, where that is more than the
-                         // support, up to RH_SPH_FARTHEST cells; NULL: all within the support
+                         // support (`within`), up to RH_SPH_FARTHEST cells; NULL: all within the support
+    float within;        // m: pairs of particles nearer than this count, instead of the support, also for the density;
+                         // 0: the support
 } rh_sph_search;
 
 // Fills the lists, and density and covered on the way. `*lists` is all zeros before the first time; its memory is used

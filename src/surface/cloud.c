@@ -251,6 +251,7 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
     choose_voxel(cloud);
     RH_TRY(check_voxel(cloud, status));
     bool ellipsoids = params->mode == RH_SURFACING_ELLIPSOID;
+    bool closes = ellipsoids || params->mode == RH_SURFACING_BLOCKS;
     double search = ellipsoids ? params->search_radius * cloud->mean_radius : 0,
            widest = ellipsoids ? params->search_radius * cloud->largest_radius : 0;
     // Half a search radius. The halo of a tile is four cells: where particles differ cells grow with the widest search,
@@ -259,7 +260,7 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
     double cell = ellipsoids ? fmax(search / 2, fmin(widest / 4, search)) : 2.5 * cloud->mean_radius;
     if (!(cell > 0)) cell = cloud->voxel;
     cloud->widest = fmin(widest, 3.999 * cell);
-    choose_depths(cloud, cell, cloud->widest, ellipsoids ? params->close * cloud->mean_radius : 0);
+    choose_depths(cloud, cell, cloud->widest, closes ? params->close * cloud->mean_radius : 0);
     RH_TRY(rh_tiles_build(&cloud->cells, 3, cell, cloud->position, points->count, 1, arena, status));
     RH_TRY(rh_tiles_sort(&cloud->cells, points, arena, status));
     refresh(cloud);

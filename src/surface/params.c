@@ -5,7 +5,7 @@
 // docs/decisions.md has the others.
 #include "surface/surfacing.h"
 
-static const char *const modes[] = {"ellipsoid", "sphere", "averaged", "solenthaler", "density", NULL};
+static const char *const modes[] = {"ellipsoid", "sphere", "averaged", "solenthaler", "density", "blocks", NULL};
 static const char *const kernels[] = {"bounded", "first_order", "literal", "exact", NULL};
 static const char *const searches[] = {"own", "largest", NULL};
 static const char *const formats[] = {"ply", "obj", "vtp", NULL};
@@ -39,8 +39,9 @@ static const rh_param_table filter_table = {
 #define AT(field) offsetof(rh_surfacing_params, field)
 static const rh_param rows[] = {
     {"mode", RH_PARAM_CHOICE, AT(mode), "", "ellipsoid", .choices = modes,
-     .help = "ellipsoid: smooth liquid, thin sheets and droplets; sphere, averaged, solenthaler, density: simpler "
-             "methods to compare with"},
+     .help = "ellipsoid: smooth liquid, thin sheets and droplets; blocks: solids on particles that carry their "
+             "deformation, whose edges stay sharp; sphere, averaged, solenthaler, density: simpler methods to compare "
+             "with"},
     {"voxel", RH_PARAM_FLOAT, AT(voxel), "m", "0", 0, 1e4,
      .help = "size of a voxel; 0: 0.8 particle radii, about half the particle spacing"},
     {"radius", RH_PARAM_FLOAT, AT(radius), "m", "0", 0, 1e4,
@@ -85,7 +86,7 @@ static const rh_param rows[] = {
     {"kernel", RH_PARAM_CHOICE, AT(kernel), "", "bounded", .choices = kernels,
      .help = "distance to an ellipsoid away from its surface; all agree on the surface"},
     {"close", RH_PARAM_FLOAT, AT(close), "radii", "1.2", 0, 4,
-     .help = "gaps in which a ball of this radius does not fit are closed; mode ellipsoid"},
+     .help = "gaps in which a ball of this radius does not fit are closed; modes ellipsoid and blocks"},
     {"kernel_radius", RH_PARAM_FLOAT, AT(kernel_radius), "radii", "3.2", 1, 20,
      .help = "of averaged, solenthaler and density; 3.2 is about two particle spacings"},
     {"low", RH_PARAM_FLOAT, AT(low), "", "0.4", 0, 100, .help = "solenthaler: stretch below which nothing is cut away"},

@@ -61,6 +61,17 @@ typedef struct rh_ellipsoid {
 rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach, rh_arena *arena,
                        rh_surfacing_report *report, rh_status *status);
 
+// A block: what a particle of a solid is of it, a cube when it was seeded, since then strained and turned. In voxels.
+typedef struct rh_block {
+    rh_vec3 centre;
+    float across[9];  // 1/voxel: rows; u = across v, and |u| <= 1 along each axis inside
+    float half[3];    // from the middle to its faces
+    float most;       // to its farthest corner
+} rh_block;
+
+// One for every point, from its attribute `deformation`, in the arena; `reach` as above.
+rh_code rh_blocks_make(const rh_surface_cloud *cloud, rh_block **out, float *reach, rh_arena *arena, rh_status *status);
+
 // --- leaves and their fields -----------------------------------------------------------------------------------------
 // The axes of `tiles` are turned round: tile (x, y, z) is leaf (z, y, x), so that a row of a tile is a row of a leaf.
 typedef struct rh_leaves {
@@ -119,12 +130,14 @@ rh_code rh_leaves_fill(rh_leaves *leaves, const rh_surface_cloud *cloud, const r
 typedef struct rh_stamp {
     const rh_surface_cloud *cloud;
     const rh_ellipsoid *shapes;  // NULL: spheres of one radius around the points
+    const rh_block *blocks;      // of rh_stamp_blocks
     float radius;                // of those, voxels
     float band;                  // voxels
     int kernel;
 } rh_stamp;
 void rh_stamp_spheres(rh_leaf_work *work, const void *stamp);
 void rh_stamp_ellipsoids(rh_leaf_work *work, const void *stamp);
+void rh_stamp_blocks(rh_leaf_work *work, const void *stamp);
 // Distance from an ellipsoid by the chosen kernel, one point; for tests. v and the result in the unit of the axes.
 float rh_ellipsoid_distance(const rh_ellipsoid *e, int kernel, rh_vec3 v);
 

@@ -192,3 +192,44 @@ void rh_stamp_ellipsoids(rh_leaf_work *w, const void *data)
         for (uint32_t p = w->runs[n].begin; p < w->runs[n].end; p++)
             if (stamp->shapes[p].most > 0) stamp_one(w, stamp, &stamp->shapes[p], p, most);
 }
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+// One row: how far outside of each pair of faces, and from the block. Exact inside of it, on it, and around one that is
+// not sheared; beside the edges of one that is, a little less than the distance.
+static inline rh_f8 block_distance(const rh_block *b, float x, float y, rh_f8 z)
+{
+    rh_f8 none = {0}, square = none, inside = rh_f8_all(-1e30f);
+    for (int k = 0; k < 3; k++) {
+        const float *a = b->across + 3 * k;
+        rh_f8 u = a[2] * z + (a[0] * x + a[1] * y), d = (rh_f8_max(u, -u) - 1) * b->half[k], out = rh_f8_max(d, none);
+        square += out * out;
+        inside = rh_f8_max(inside, d);
+    }
+    return rh_f8_select(inside > none, rh_f8_sqrt(square), inside);
+}
+
+static void stamp_block(rh_leaf_work *w, const rh_stamp *stamp, const rh_block *b, uint32_t p)
+{
+    rh_vec3 c = rh_v3_sub(b->centre, w->corner);
+    float reach = b->most + stamp->band;
+    int x0, x1, y0, y1;
+    if (outside_of_row(c.z) >= reach) return;
+    first_and_last(c.x, reach, &x0, &x1);
+    first_and_last(c.y, reach, &y0, &y1);
+    for (int x = x0; x <= x1; x++)
+        for (int y = y0; y <= y1; y++) {
+            int at = RH_TILE * (RH_TILE * x + y);
+            rh_f8 old = rh_f8_load(w->field + at),
+                  value = block_distance(b, (float)x - c.x, (float)y - c.y, STEPS - c.z);
+            rh_i8 nearer = value < old;
+            if (rh_i8_bits(nearer)) store_nearer(w, at, nearer, value, old, p);
+        }
+}
+
+void rh_stamp_blocks(rh_leaf_work *w, const void *data)
+{
+    const rh_stamp *stamp = data;
+    clear(w, stamp->band);
+    for (int n = 0; n < w->run_count; n++)
+        for (uint32_t p = w->runs[n].begin; p < w->runs[n].end; p++) stamp_block(w, stamp, &stamp->blocks[p], p);
+}

@@ -95,8 +95,9 @@ static rh_code by_shapes(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *
                          stages *s, rh_status *status)
 {
     float inverse = (float)(1 / cloud->voxel), reach = 0;
-    bool ellipsoids = cloud->params->mode == RH_SURFACING_ELLIPSOID;
-    finish->close = ellipsoids ? (float)(cloud->params->close * cloud->mean_radius) * inverse : 0;
+    bool ellipsoids = cloud->params->mode == RH_SURFACING_ELLIPSOID,
+         blocks = cloud->params->mode == RH_SURFACING_BLOCKS;
+    finish->close = ellipsoids || blocks ? (float)(cloud->params->close * cloud->mean_radius) * inverse : 0;
     finish->far = rh_max_of(finish->band,
                             finish->close + 1.75f);  // the front needs values on both sides, also diagonally
     finish->is_distance = true;
@@ -104,9 +105,14 @@ static rh_code by_shapes(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *
                       .band = finish->far,
                       .kernel = cloud->params->kernel,
                       .radius = rh_max_of((float)cloud->mean_radius * inverse, 0.9f)};
-    bool plain = !ellipsoids && !cloud->radius && !cloud->params->diagnostics;
+    bool plain = !ellipsoids && !blocks && !cloud->radius && !cloud->params->diagnostics;
     if (plain) reach = stamp.radius;
-    else {
+    else if (blocks) {
+        rh_block *made;
+        RH_TRY(rh_blocks_make(cloud, &made, &reach, arena, status));
+        stamp.blocks = made;
+        stage_done(s, "shapes");
+    } else {
         rh_ellipsoid *shapes;
         RH_TRY(rh_shapes_make(cloud, &shapes, &reach, arena, s->report, status));
         stamp.shapes = shapes;
@@ -114,7 +120,9 @@ static rh_code by_shapes(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *
     }
     RH_TRY(rh_leaves_make(leaves, cloud, reach + finish->far, arena, status));
     stage_done(s, "leaves");
-    rh_leaves_job job = {plain ? rh_stamp_spheres : rh_stamp_ellipsoids,
+    rh_leaves_job job = {plain    ? rh_stamp_spheres
+                         : blocks ? rh_stamp_blocks
+                                  : rh_stamp_ellipsoids,
                          &stamp,
                          reach + finish->far,
                          finish->close,
@@ -155,7 +163,8 @@ static rh_code build(const rh_surfacing_params *params, rh_points *points, rh_ba
     RH_TRY(rh_cloud_make(&cloud, params, points, arena, s->report, status));
     stage_done(s, "sort");
     rh_finish finish = {.cloud = &cloud, .band = (float)params->half_band};
-    bool shapes = params->mode == RH_SURFACING_ELLIPSOID || params->mode == RH_SURFACING_SPHERE;
+    bool shapes = params->mode == RH_SURFACING_ELLIPSOID || params->mode == RH_SURFACING_SPHERE ||
+                  params->mode == RH_SURFACING_BLOCKS;
     bool nearest = channels.count > 0 || params->diagnostics;
     RH_TRY(shapes ? by_shapes(&cloud, leaves, &finish, nearest, arena, s, status)
                   : by_blending(&cloud, leaves, &finish, nearest, arena, s, status));

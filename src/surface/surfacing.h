@@ -17,7 +17,8 @@ typedef enum rh_surfacing_mode {
     RH_SURFACING_SPHERE,
     RH_SURFACING_AVERAGED,
     RH_SURFACING_SOLENTHALER,
-    RH_SURFACING_DENSITY
+    RH_SURFACING_DENSITY,
+    RH_SURFACING_BLOCKS
 } rh_surfacing_mode;
 typedef enum rh_surfacing_kernel {
     RH_KERNEL_BOUNDED,

@@ -106,7 +106,7 @@ static inline void prepare(bench *b)
         memcpy(f->place + 4 * i, (const float[4]){at.x, at.y, at.z, 0}, 16);
     }
     const rh_sph_search search = {&b->kernel, &b->tiles, &b->solids, &b->walls,  f->count, b->x,
-                                  b->y,       b->z,      f->density, f->covered, NULL};
+                                  b->y,       b->z,      f->density, f->covered, NULL,     0};
     assert_int_equal(rh_sph_lists_build(&b->lists, &search, &b->arena, &status), RH_OK);
 }
 

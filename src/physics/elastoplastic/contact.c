@@ -7,7 +7,9 @@
 // to the full distance at once it would leave with a velocity that depends on the step.
 //
 // Friction is Coulomb's with the wall's coefficient; walls without slip hold what is pressed to them, and with `tack`
-// what is pulled from them by less.
+// what rests on them as long as the tension of the matter across the wall is less. (The force on the particle, which
+// was compared before, is the tension of a layer only in the mean: of single particles it is several times as much, and
+// one that was let go once never came back, so a hand did not hold dough by ten times the stress it flows at.)
 #include "physics/elastoplastic/contact.h"
 
 #include <math.h>
@@ -26,6 +28,12 @@ static rh_dvec3 end_of(const rh_ep_contact *c, int64_t i, rh_vec3 v)
     return x;
 }
 
+static double tension(const float t[6], rh_dvec3 n)
+{
+    return n.x * ((double)t[0] * n.x + 2 * ((double)t[3] * n.y + (double)t[4] * n.z)) +
+           n.y * ((double)t[1] * n.y + 2 * (double)t[5] * n.z) + n.z * (double)t[2] * n.z;
+}
+
 rh_ep_touch rh_ep_touch_of(const rh_ep_contact *c, int64_t i, rh_vec3 v)
 {
     const rh_obstacles *after = c->around->obstacles_after;
@@ -34,13 +42,14 @@ rh_ep_touch rh_ep_touch_of(const rh_ep_contact *c, int64_t i, rh_vec3 v)
     double gap = GAP * c->spacing, distance = rh_obstacles_distance(after, x, &t.which);
     if (t.which < 0) return t;
     double before = rh_obstacles_distance_of(c->around->obstacles, &t.which, 1, rh_d3_from(c->start[i]), NULL);
-    bool sticky = after->items[t.which].wall == RH_WALL_NO_SLIP, rested = before < 1.02 * gap;
+    bool sticky = after->items[t.which].wall == RH_WALL_NO_SLIP && c->tack > 0 && before < 1.02 * gap;
     double least = fmin(gap, fmax(before, NEAREST * c->spacing));
-    t.sticks = sticky && rested && distance < gap + c->dt * c->tack && c->tack > 0;
-    if (distance >= least && !t.sticks) return t.which = -1, t;
+    if (distance >= least && !sticky) return t.which = -1, t;
     t.normal = rh_obstacles_normal(after, t.which, x);
     if (c->around->dimension == 2) t.normal.z = 0;
     t.normal = rh_d3_unit(t.normal);
+    t.sticks = sticky && tension(c->stress + 6 * i, t.normal) < (double)c->tack;
+    if (distance >= least && !t.sticks) return t.which = -1, t;
     t.wall = rh_obstacles_velocity(after, t.which, x);
     t.least = rh_d3_dot(rh_d3_from(v), t.normal) + (least - distance) / c->dt;
     return t;
@@ -50,7 +59,7 @@ rh_vec3 rh_ep_touched(const rh_ep_contact *c, const rh_ep_touch *t, rh_vec3 velo
 {
     const rh_obstacle *solid = &c->around->obstacles_after->items[t->which];
     rh_dvec3 v = rh_d3_from(velocity);
-    if (t->sticks && rh_d3_dot(rh_d3_sub(v, t->wall), t->normal) < c->tack) return rh_v3_from(t->wall);
+    if (t->sticks) return rh_v3_from(t->wall);
     double press = t->least - rh_d3_dot(v, t->normal);
     if (press <= 0) return velocity;
     v = rh_d3_add(v, rh_d3_scale(t->normal, press));

@@ -9,7 +9,8 @@ typedef struct rh_ep_contact {
     const rh_surroundings *around;
     int64_t count;
     double spacing, dt;    // m, s
-    double tack;           // m/s: velocity away from a wall without slip that a step takes back
+    float tack;            // m^2/s^2: tension (over the density) that walls without slip hold
+    const float *stress;   // [6 count] m^2/s^2: of the matter, xx yy zz xy xz yz
     const float *covered;  // [count]
     const uint8_t *held;   // [count] moved by others; NULL = nobody
     const rh_vec3 *start;  // places before the step

@@ -4,7 +4,7 @@
 // One step of elastoplastic matter (D. Gerszewski, chapter 4; docs/theory/elastoplastic.md):
 //      sort           by tile and cell
 //      samples        of walls near particles
-//      neighbours     lists, densities on the way; links, made or mapped                        links.c
+//      neighbours     lists, densities on the way; links, made or mapped                        linking.c, links.c
 //      stress         plastic flow of the step before, principal stresses                       stress.c
 //      fit            sums over neighbours                                                     fit.c
 //      forces         of stress between pairs, gravity; or the implicit solve                   forces.c, solve.c
@@ -20,38 +20,20 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "physics/elastoplastic/contact.h"
-#include "physics/elastoplastic/links.h"
-#include "physics/elastoplastic/small_matrix.h"
+#include "physics/elastoplastic/moduli.h"
 #include "physics/elastoplastic/solve.h"
-#include "physics/elastoplastic/stress.h"
+#include "physics/elastoplastic/stages.h"
 #include "physics/inflow.h"
 #include "physics/sph_values.h"
-#include "physics/step.h"
 #include "physics/time_step.h"
-#include "solid/thin.h"
 
-enum { MARGIN = 3 };                               // cells: as wall samples need them
-static const float FADES = 0.25f, GONE = 0.1f;     // shares of the lattice's weights
-static const double TRAVEL = 0.25;                 // cells that a particle travels in a step
-static const double VISCOUS = 0.15;                // spacings^2 over viscosity: longest explicit step
-static const double WAY_OF_LIQUIDS = 0.25;         // as cfl, in liquids
-static const float FLOWED = 0.1f;                  // plastic strain after which links are renewed
-static const float NARROWEST = 0.5f, WIDEST = 4;   // stretches of patterns
-static const float SMALLEST = 0.3f, LONGEST = 16;  // det F, |F|^2 since links were made: beyond, they are renewed
-
-typedef struct elastoplastic {
-    const rh_ep_params *params;
-    rh_sph_kernel kernel;
-    rh_sph_wall_cache *walls;
-    rh_sph_lists lists;
-    rh_ep_links links;
-    rh_arena arena;
-    double rate;  // 1/s: fastest strain or turn of the last step
-} elastoplastic;
+enum { MARGIN = 3 };                // cells: as wall samples need them
+static const float GONE = 0.1f;     // share of the lattice's weights: who has less is nobody's
+static const double TRAVEL = 0.25;  // cells that a particle travels in a step
 
 static void elastoplastic_destroy(void *self)
 {
-    elastoplastic *me = self;
+    rh_ep_method *me = self;
     if (!me) return;
     rh_sph_wall_cache_free(me->walls);
     rh_sph_lists_free(&me->lists);
@@ -94,7 +76,7 @@ static rh_code elastoplastic_create(const void *params, const rh_surroundings *a
                                     rh_status *status)
 {
     const rh_ep_params *p = params;
-    elastoplastic *me = rh_alloc_zero(sizeof *me, "elastoplastic", status);
+    rh_ep_method *me = rh_alloc_zero(sizeof *me, "elastoplastic", status);
     if (!me) return RH_MEMORY;
     *self = me;
     me->params = p;
@@ -111,123 +93,22 @@ static rh_code elastoplastic_create(const void *params, const rh_surroundings *a
     return add_attributes(p, points, status);
 }
 
-// --- matter ----------------------------------------------------------------------------------------------------------
-// Lame's constants over the density.
-static void set_moduli(rh_ep_moduli *m, const rh_ep_params *p, const rh_ep_kind *k, double stiffness, double yield,
-                       double dt)
-{
-    double by = 1 / p->density, e = stiffness * by;
-    *m = (rh_ep_moduli){.shear = (float)(e / (2 * (1 + k->poisson))),
-                        .lame = (float)(e * k->poisson / ((1 + k->poisson) * (1 - 2 * k->poisson))),
-                        .yield = (float)(yield * by),
-                        .hardening = (float)(k->hardening * by),
-                        .flow = (float)-expm1(-k->flow_rate * dt),
-                        .thickening = (float)(k->thickening * by),
-                        .strength = k->strength > 0 ? (float)(k->strength * by) : 1e30f,
-                        .viscosity = (float)(k->viscosity * by),
-                        .bulk = stiffness > 0 ? 0 : (float)(k->bulk * by)};
-}
-
-typedef struct source {
-    const int32_t *kind;             // NULL: all are of kind 0
-    const float *stiffness, *yield;  // NULL: as the kind has them
-} source;
-
-static source source_of(const rh_ep_params *p, const rh_points *points)
-{
-    source s = {NULL, NULL, NULL};
-    if (p->kinds.count > 0) s.kind = rh_points_data(points, "kind", RH_POINT_I32);
-    if (p->varies) s.stiffness = rh_points_data(points, "stiffness", RH_POINT_F32);
-    if (p->varies) s.yield = rh_points_data(points, "yield", RH_POINT_F32);
-    return s;
-}
-
-static void moduli_of(const rh_ep_params *p, const source *s, int64_t i, double dt, rh_ep_moduli *out)
-{
-    const rh_ep_kind *k = rh_ep_kind_of(p, s->kind ? s->kind[i] : 0);
-    double stiffness = s->stiffness && s->stiffness[i] > 0 ? (double)s->stiffness[i] : k->stiffness;
-    double yield = s->yield && s->yield[i] > 0 ? (double)s->yield[i] : k->yield;
-    set_moduli(out, p, k, stiffness, yield, dt);
-}
-
-// --- how long a step may be ------------------------------------------------------------------------------------------
-static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double spacing)
-{
-    double fastest = (double)rh_ep_sound(m), step = 1e9;
-    if (fastest > 0) step = (m->bulk > 0 ? WAY_OF_LIQUIDS : p->cfl) * spacing / fastest;
-    if (m->viscosity > 0) step = fmin(step, VISCOUS * spacing * spacing / (double)m->viscosity);
-    return step;
-}
-
-// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch.
-static double stretch_factor(const rh_ep_params *p, const float f[9])
-{
-    float whole[9], square[9], off = 0;
-    for (int n = 0; n < 9; n++) whole[n] = f[n] + (n % 4 == 0);
-    rh_matrix_times_turned(whole, whole, square);
-    for (int n = 0; n < 9; n++) off += (square[n] - (n % 4 == 0)) * (square[n] - (n % 4 == 0));
-    double s = 1 + sqrt((double)off);
-    if (s > 1.1) {
-        rh_matrix_axes a = rh_matrix_axes_of_square(whole);
-        s = sqrt(fmax((double)a.value[0], 1 / fmax((double)a.value[2], 1e-2)));
-    }
-    return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
-}
-
-static double sound_limit(const elastoplastic *me, const rh_points *points)
-{
-    const rh_ep_params *p = me->params;
-    const float *f = rh_points_data(points, "deformation", RH_POINT_MAT3F);
-    const source from = source_of(p, points);
-    double least = 1e9, a = (double)me->kernel.spacing;
-    bool same = !from.kind && !from.stiffness;
-    rh_ep_moduli all;
-    set_moduli(&all, p, &p->kind, p->kind.stiffness, p->kind.yield, 0);
-#pragma omp parallel for schedule(static) reduction(min : least)
-    for (int64_t i = 0; i < points->count; i++) {
-        rh_ep_moduli own = all;
-        if (!same) moduli_of(p, &from, i, 0, &own);
-        least = fmin(least, wave_limit(p, &own, a) / stretch_factor(p, f + 9 * i));
-    }
-    return least;
-}
-
 static double elastoplastic_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    const elastoplastic *me = self;
+    const rh_ep_method *me = self;
     const rh_ep_params *p = me->params;
     if (p->time_step > 0) return p->time_step;
     double step = rh_time_step_limit(TRAVEL, around, points);
-    if (!p->implicit) return fmin(step, sound_limit(me, points));
+    if (!p->implicit) return fmin(step, rh_ep_sound_limit(p, (double)me->kernel.spacing, points));
     if (!(me->rate > 0)) return step;
-    return fmin(step, fmax(p->strain_step / me->rate, sound_limit(me, points)));  // never shorter than explicit ones
+    return fmin(step, fmax(p->strain_step / me->rate, rh_ep_sound_limit(p, (double)me->kernel.spacing,
+                                                                        points)));  // never shorter than explicit ones
 }
 
 // --- stages ----------------------------------------------------------------------------------------------------------
-typedef struct step {
-    elastoplastic *me;
-    const rh_surroundings *around;
-    rh_points *points;
-    rh_step_report *report;
-    double clock;
-    float kick;
-    rh_tiles tiles;
-    rh_sph_walls walls;
-    rh_ep_matter matter;
-    rh_ep_state state;  // scratch: written back when the step cannot fail any more
-    int32_t *slot;      // links.h
-    float *pattern;     // [9 count] less 1
-    float *x, *y, *z;
-    float *pressure;      // [count] m^2/s^2: over the density
-    const float *before;  // velocities of an implicit step without walls; NULL: explicit
-    uint8_t *held;
-    rh_vec3 *start;
-    double *sums;
-} step;
+static void stage(rh_ep_step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
-static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
-
-static void *take_floats(step *s, int per, bool zero, rh_status *status)
+static void *take_floats(rh_ep_step *s, int per, bool zero, rh_status *status)
 {
     size_t bytes = (size_t)per * ((size_t)s->points->count + 8) * sizeof(float);
     return zero ? rh_arena_take_zero(&s->me->arena, bytes, status) : rh_arena_take(&s->me->arena, bytes, status);
@@ -248,7 +129,7 @@ static void sum_lattice(rh_ep_matter *m)
     m->around = (float)around, m->lattice = (float)k;
 }
 
-static rh_code take(step *s, rh_status *status)
+static rh_code take(rh_ep_step *s, rh_status *status)
 {
     rh_ep_matter *m = &s->matter;
     const rh_ep_params *p = s->me->params;
@@ -303,7 +184,7 @@ static rh_code take(step *s, rh_status *status)
 }
 
 // A copy of a float attribute, or NULL when the particles have none.
-static rh_code copy_attribute(step *s, const char *name, float **out, rh_status *status)
+static rh_code copy_attribute(rh_ep_step *s, const char *name, float **out, rh_status *status)
 {
     const rh_attribute *of = rh_points_find(s->points, name);
     *out = NULL;
@@ -314,7 +195,7 @@ static rh_code copy_attribute(step *s, const char *name, float **out, rh_status 
     return RH_OK;
 }
 
-static rh_code fill_pieces(step *s, rh_status *status)
+static rh_code fill_pieces(rh_ep_step *s, rh_status *status)
 {
     const rh_attribute *of = s->me->params->fuse ? NULL : rh_points_find(s->points, "piece");
     if (!of) return RH_OK;
@@ -325,17 +206,17 @@ static rh_code fill_pieces(step *s, rh_status *status)
     return RH_OK;
 }
 
-static void fill_places(step *s)
+static void fill_places(rh_ep_step *s)
 {
     rh_ep_matter *m = &s->matter;
     const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F),
                   *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     const rh_ep_params *p = s->me->params;
-    const source from = source_of(p, s->points);
+    const rh_ep_source from = rh_ep_source_of(p, s->points);
     bool flat = m->dimension == 2;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
-        moduli_of(p, &from, i, s->around->previous_dt, &m->moduli[i]);
+        rh_ep_moduli_of(p, &from, i, s->around->previous_dt, &m->moduli[i]);
         float sound = rh_ep_sound(&m->moduli[i]);
         s->start[i] = x[i];
         s->x[i] = x[i].x, s->y[i] = x[i].y, s->z[i] = flat ? 0 : x[i].z;
@@ -349,7 +230,7 @@ static void fill_places(step *s)
     }
 }
 
-static void fill_links(step *s)
+static void fill_links(rh_ep_step *s)
 {
     rh_ep_matter *m = &s->matter;
     const rh_vec3 *origin = rh_points_data(s->points, "origin", RH_POINT_VEC3F);
@@ -366,7 +247,7 @@ static void fill_links(step *s)
     }
 }
 
-static rh_code fill(step *s, rh_status *status)
+static rh_code fill(rh_ep_step *s, rh_status *status)
 {
     memcpy(s->state.deformation, rh_points_data(s->points, "deformation", RH_POINT_MAT3F),
            (size_t)s->points->count * 9 * sizeof(float));
@@ -380,161 +261,16 @@ static rh_code fill(step *s, rh_status *status)
     return RH_OK;
 }
 
-static rh_code find_neighbours(step *s, rh_status *status)
-{
-    const rh_sph_search search = {.kernel = &s->me->kernel,
-                                  .tiles = &s->tiles,
-                                  .obstacles = s->around->obstacles,
-                                  .walls = &s->walls,
-                                  .count = s->matter.count,
-                                  .x = s->x,
-                                  .y = s->y,
-                                  .z = s->z,
-                                  .reach = s->matter.fresh ? s->matter.reach : NULL,
-                                  .density = s->matter.density,
-                                  .covered = s->matter.covered};
-    return rh_sph_lists_build(&s->me->lists, &search, &s->me->arena, status);
-}
-
-// --- links -----------------------------------------------------------------------------------------------------------
-// All begin anew where they stand. The pattern is that of the elastic strain alone: with all that flowed in it, too,
-// the very plastic bar of test_elastoplastic_release flew apart, as particles that have flowed stand in no strained
-// lattice.
-static void renew_one(step *s, int64_t i, const float place[3])
-{
-    float *pattern = s->pattern + 9 * i;
-    bool follows = s->me->params->reference != RH_EP_STEP;
-    memset(pattern, 0, 9 * sizeof(float));
-    if (!(s->matter.moduli[i].bulk > 0)) {
-        memcpy(pattern, s->state.deformation + 9 * i, 9 * sizeof(float));
-        rh_ep_limit(pattern, NARROWEST, follows ? WIDEST : 1.8f);
-    }
-    s->state.flowed[i] = 0;
-    memcpy(s->matter.origin + 4 * i, place, 3 * sizeof(float));
-    s->slot[i] = 0;
-}
-
-static void find_reach(step *s)
-{
-    rh_ep_matter *m = &s->matter;
-    bool follows = s->me->params->reference != RH_EP_STEP;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->count; i++)
-        m->reach[i] = follows ? rh_ep_reach_of(m, s->pattern + 9 * i) : m->kernel->support;
-}
-
-// Links of the last step by today's numbers.
-static rh_code map_links(step *s, rh_status *status)
-{
-    elastoplastic *me = s->me;
-    rh_ep_matter *m = &s->matter;
-    if (!me->links.valid) {
-        int64_t slots = 0;
-        for (int64_t i = 0; i < m->count; i++) slots = s->slot[i] > slots ? s->slot[i] : slots;
-        find_reach(s);
-        RH_TRY(rh_ep_links_find(&me->links, m, s->slot, slots, &me->arena, status));
-    }
-    return rh_ep_links_map(&me->links, m, s->slot, &me->arena, &m->links, status);
-}
-
-static rh_code find_links(step *s, rh_status *status)
-{
-    rh_ep_matter *m = &s->matter;
-    int64_t without = 0;
-    for (int64_t i = 0; i < m->count; i++) without += s->slot[i] == 0;
-    m->fresh = without > 0;
-    for (int64_t i = 0; i < m->count && without > 0 && without < m->count; i++)  // new ones came among others
-        renew_one(s, i, m->place + 4 * i);
-    if (!m->fresh) {
-        RH_TRY(map_links(s, status));
-        return find_neighbours(s, status);
-    }
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->count; i++) {
-        memcpy(m->origin + 4 * i, m->place + 4 * i, 3 * sizeof(float));
-        rh_ep_metric_of(s->pattern + 9 * i, m->metric + 8 * i);
-        s->slot[i] = (int32_t)i + 1;
-    }
-    find_reach(s);
-    RH_TRY(find_neighbours(s, status));
-    RH_TRY(rh_ep_links_make(&s->me->links, m, status));
-    m->links = s->me->links.kept;
-    return RH_OK;
-}
-
-static bool any_liquid(const rh_ep_matter *m)
-{
-    bool any = false;
-    for (int64_t i = 0; i < m->count && !any; i++) any = m->moduli[i].bulk > 0;
-    return any;
-}
-
-// Is a thin solid so near that it can come between two?
-static bool any_thin_near(const step *s)
-{
-    const rh_tiles *tiles = &s->tiles;
-    double side = RH_TILE * (double)tiles->h;
-    if (!s->around->obstacles_after->any_thin) return false;
-    for (int32_t n = 0; n < tiles->occupied_count; n++) {
-        rh_tile at = tiles->at[tiles->occupied[n]];
-        rh_thin_list list;
-        rh_dvec3 middle = {(at.x + 0.5) * side, (at.y + 0.5) * side, tiles->dimension == 3 ? (at.z + 0.5) * side : 0};
-        rh_thin_near(s->around->obstacles_after, middle, 1.5 * side, &list);
-        if (list.count > 0) return true;
-    }
-    return false;
-}
-
-// Is the deformation since links were made, `f`, so large, or has so much flowed, that they say little?
-static bool is_worn(const step *s, int64_t i, const float f[9])
-{
-    float inverse[9], square = 0;
-    for (int n = 0; n < 9; n++) square += f[n] * f[n];
-    if (s->matter.lean[4 * i + 3] < FADES * s->matter.around) return false;  // crumbs
-    return s->state.flowed[i] > FLOWED || square > LONGEST || rh_matrix_invert(f, inverse) < SMALLEST;
-}
-
-// F of the links at the end of the step; false: turned inside out.
-static bool since_after(const rh_ep_matter *m, int64_t i, float f[9])
-{
-    float before[9], last[9];
-    if (!(rh_matrix_invert(m->since + 9 * i, before) > 0)) return false;
-    for (int n = 0; n < 9; n++) last[n] = m->gradient[9 * i + n] + (n % 4 == 0);
-    rh_matrix_times(last, before, f);
-    return true;
-}
-
-// At the end of a step.
-static void renew_links(step *s)
-{
-    rh_ep_matter *m = &s->matter;
-    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F);
-    int reference = s->me->params->reference;
-    int64_t worn = 0;
-    if (reference == RH_EP_START) return;
-#pragma omp parallel for schedule(static) reduction(+ : worn)
-    for (int64_t i = 0; i < m->count; i++) {
-        float f[9];
-        worn += !since_after(m, i, f) || is_worn(s, i, f);
-    }
-    if (worn == 0 && reference == RH_EP_KEPT && !any_liquid(m) && !any_thin_near(s) &&
-        (m->fresh || !rh_ep_links_missing(m)))
-        return;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->count; i++)
-        renew_one(s, i, (const float[3]){x[i].x, x[i].y, m->dimension == 2 ? 0 : x[i].z});
-}
-
 // Who loses its neighbours gets soft, and is nobody's any more when they weigh next to nothing: fits by few far
 // neighbours are as strong as others, and what a coarse figure lost in a fall left it at three times the speed of the
 // fall. Corners of lattices have 0.46 of the weights, threads of single particles 0.28.
-static void fade(step *s)
+static void fade(rh_ep_step *s)
 {
     const rh_ep_matter *m = &s->matter;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
         float weight = m->lean[4 * i + 3] / m->around;
-        float share = rh_clamp((weight - GONE) / (FADES - GONE), 0, 1);
+        float share = rh_clamp((weight - GONE) / (RH_EP_FADES - GONE), 0, 1);
         if (share == 1 || m->moduli[i].bulk > 0) continue;
         m->moduli[i].shear *= share, m->moduli[i].lame *= share;
         for (int c = 0; c < 6; c++) m->stress[6 * i + c] *= share;
@@ -544,7 +280,7 @@ static void fade(step *s)
 }
 
 // Particles that others move: in inflows, and those of the group `held`, which keep their velocity.
-static rh_code find_held(step *s, rh_status *status)
+static rh_code find_held(rh_ep_step *s, rh_status *status)
 {
     const rh_attribute *group = rh_points_find(s->points, "held");
     bool grouped = group && group->type == RH_POINT_GROUP;
@@ -563,7 +299,7 @@ static rh_code find_held(step *s, rh_status *status)
 }
 
 // m/s that forces of the scene give in the step.
-static void add_gravity(step *s)
+static void add_gravity(rh_ep_step *s)
 {
     const rh_surroundings *around = s->around;
     rh_ep_matter *m = &s->matter;
@@ -577,22 +313,22 @@ static void add_gravity(step *s)
     }
 }
 
-static rh_ep_contact contact_of(const step *s)
+static rh_ep_contact contact_of(const rh_ep_step *s)
 {
-    double dt = (double)s->matter.dt, spacing = (double)s->me->kernel.spacing, p = s->me->params->tack;
     return (rh_ep_contact){.around = s->around,
                            .count = s->matter.count,
-                           .spacing = spacing,
-                           .dt = dt,
-                           .tack = p * (double)s->kick / (s->me->params->density * spacing),
+                           .spacing = (double)s->me->kernel.spacing,
+                           .dt = (double)s->matter.dt,
+                           .tack = (float)(s->me->params->tack / s->me->params->density),
+                           .stress = s->matter.stress,
                            .covered = s->matter.covered,
                            .held = s->held,
                            .start = s->start};
 }
 
-static rh_code find_velocities(step *s, rh_status *status)
+static rh_code find_velocities(rh_ep_step *s, rh_status *status)
 {
-    const rh_ep_contact contact = contact_of(s);
+    rh_ep_contact contact = contact_of(s);
     rh_ep_solve solve = {.matter = &s->matter,
                          .state = &s->state,
                          .contact = &contact,
@@ -608,10 +344,11 @@ static rh_code find_velocities(step *s, rh_status *status)
     add_gravity(s);
     RH_TRY(rh_ep_implicit(&solve, &s->me->arena, s->report, status));
     s->before = solve.before;
+    memcpy(s->matter.stress, solve.stress, 6 * (size_t)s->matter.count * sizeof(float));  // for contact
     return RH_OK;
 }
 
-static rh_code look(step *s, rh_sight what, rh_status *status)
+static rh_code look(rh_ep_step *s, rh_sight what, rh_status *status)
 {
     const rh_step_view view = {.what = what,
                                .around = s->around,
@@ -626,7 +363,7 @@ static rh_code look(step *s, rh_sight what, rh_status *status)
 }
 
 // Velocities and, by them, places.
-static void go(step *s, const float *flow)
+static void go(rh_ep_step *s, const float *flow)
 {
     rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F), *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     const rh_ep_matter *m = &s->matter;
@@ -639,7 +376,7 @@ static void go(step *s, const float *flow)
 }
 
 // What observers see at places: pressure is the mean of the principal stresses, its sign turned.
-static rh_code show(step *s, rh_status *status)
+static rh_code show(rh_ep_step *s, rh_status *status)
 {
     const rh_ep_matter *m = &s->matter;
     if (!s->around->observer) return RH_OK;
@@ -675,7 +412,7 @@ static rh_code show(step *s, rh_status *status)
 
 // Moves the particles. Nothing fails after this but for lack of memory of an observer. What walls do in an implicit
 // solve is what observers see between the velocities before and after.
-static rh_code move(step *s, rh_status *status)
+static rh_code move(rh_ep_step *s, rh_status *status)
 {
     const rh_ep_contact contact = contact_of(s);
     RH_TRY(show(s, status));
@@ -688,21 +425,21 @@ static rh_code move(step *s, rh_status *status)
     return RH_OK;
 }
 
-static double largest_rate(step *s)
+static double largest_rate(rh_ep_step *s)
 {
     const rh_ep_matter *m = &s->matter;
     float most = 0;
 #pragma omp parallel for schedule(static) reduction(max : most)
     for (int64_t i = 0; i < m->count; i++) {
         float sum = 0;
-        if ((m->loose[i] & RH_EP_LOOSE) || m->lean[4 * i + 3] < FADES * m->around) continue;  // crumbs
+        if ((m->loose[i] & RH_EP_LOOSE) || m->lean[4 * i + 3] < RH_EP_FADES * m->around) continue;  // crumbs
         for (int c = 0; c < 9; c++) sum += m->gradient[9 * i + c] * m->gradient[9 * i + c];
         most = rh_max_of(most, sum);
     }
     return sqrt((double)most) / (double)m->dt;
 }
 
-static void write_back(step *s)
+static void write_back(rh_ep_step *s)
 {
     const rh_ep_matter *m = &s->matter;
     size_t bytes = (size_t)m->count * sizeof(float);
@@ -721,7 +458,7 @@ static void write_back(step *s)
     s->me->links.valid = true;
 }
 
-static void deform(step *s)
+static void deform(rh_ep_step *s)
 {
     rh_ep_matter *m = &s->matter;
     const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F);
@@ -731,12 +468,12 @@ static void deform(step *s)
     rh_ep_step_gradients(m);
     s->me->rate = largest_rate(s);
     rh_ep_compose(m, s->state.deformation, s->state.offset);
-    renew_links(s);
+    rh_ep_renew_links(s);
     write_back(s);
     stage(s, "deformation");
 }
 
-static void measure_all(step *s)
+static void measure_all(rh_ep_step *s)
 {
     const rh_vec3 *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     float most = 0;
@@ -746,7 +483,7 @@ static void measure_all(step *s)
     s->report->volume = (double)s->matter.count * pow((double)s->me->kernel.spacing, s->matter.dimension);
 }
 
-static rh_code run(step *s, rh_status *status)
+static rh_code run(rh_ep_step *s, rh_status *status)
 {
     rh_arena *arena = &s->me->arena;
     rh_arena_reset(arena);
@@ -757,7 +494,7 @@ static rh_code run(step *s, rh_status *status)
     stage(s, "sort");
     RH_TRY(rh_sph_walls_build(&s->walls, s->me->walls, &s->me->kernel, s->around, &s->tiles, arena, status));
     stage(s, "samples");
-    RH_TRY(find_links(s, status));
+    RH_TRY(rh_ep_find_links(s, status));
     stage(s, "neighbours");
     rh_ep_stress(&s->matter, &s->state);
     for (int64_t i = 0; i < s->matter.count; i++) {
@@ -781,13 +518,13 @@ static rh_code run(step *s, rh_status *status)
 static rh_code elastoplastic_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
                                   rh_step_report *report, rh_status *status)
 {
-    step s = {.me = self,
-              .around = around,
-              .points = points,
-              .report = report,
-              .clock = rh_seconds(),
-              .kick = rh_step_kick(around, dt),
-              .matter = {.dt = (float)dt}};
+    rh_ep_step s = {.me = self,
+                    .around = around,
+                    .points = points,
+                    .report = report,
+                    .clock = rh_seconds(),
+                    .kick = rh_step_kick(around, dt),
+                    .matter = {.dt = (float)dt}};
     *report = (rh_step_report){0};
     if (points->count == 0) return RH_OK;
     return run(&s, status);
@@ -816,12 +553,12 @@ static int64_t elastoplastic_predict_bytes(const void *params, int dimension, in
 
 static rh_code elastoplastic_save(const void *self, const rh_store *to, rh_status *status)
 {
-    return rh_store_put_float(to, "rate", ((const elastoplastic *)self)->rate, status);
+    return rh_store_put_float(to, "rate", ((const rh_ep_method *)self)->rate, status);
 }
 static rh_code elastoplastic_load(void *self, const rh_store *from, rh_status *status)
 {
-    ((elastoplastic *)self)->links.valid = false;
-    return rh_store_get_float(from, "rate", &((elastoplastic *)self)->rate, status);
+    ((rh_ep_method *)self)->links.valid = false;
+    return rh_store_get_float(from, "rate", &((rh_ep_method *)self)->rate, status);
 }
 
 const rh_physics rh_elastoplastic = {.name = "elastoplastic",

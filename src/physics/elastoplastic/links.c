@@ -15,7 +15,7 @@
 
 enum { LANES = 8 };
 static const char LABEL[] = "elastoplastic.links";
-static const float TOUCH = 1.1f, APART = 2;  // spacings: now, and where links were made
+static const float APART = 2;  // spacings, where links were made
 
 void rh_ep_links_free(rh_ep_links *links)
 {
@@ -25,13 +25,28 @@ void rh_ep_links_free(rh_ep_links *links)
 }
 
 // --- making ----------------------------------------------------------------------------------------------------------
+// Which of eight others give particle i a weight, or get one from it: bits.
+static int linked_bits(const rh_ep_matter *m, int64_t i, const uint32_t near[8])
+{
+    const uint32_t at[8] = {2 * near[0], 2 * near[1], 2 * near[2], 2 * near[3],
+                            2 * near[4], 2 * near[5], 2 * near[6], 2 * near[7]};
+    const float *own = m->origin + 4 * i;
+    rh_f8 p[4], g[4], h[4];
+    rh_sph_gather(m->origin, near, p);
+    rh_sph_gather(m->metric, at, g);
+    rh_sph_gather(m->metric + 4, at, h);
+    rh_f8 x = p[0] - own[0], y = p[1] - own[1], z = p[2] - own[2], none = rh_f8_all(0);
+    rh_f8 theirs = x * (g[0] * x + 2 * (g[3] * y + h[0] * z)) + y * (g[1] * y + 2 * h[1] * z) + z * (g[2] * z);
+    rh_i8 linked = (rh_ep_weight(m, rh_ep_square(m->metric + 8 * i, x, y, z)) > none) |
+                   (rh_ep_weight(m, theirs) > none);
+    if (m->piece) linked &= rh_f8_gather(m->piece, near) == rh_f8_all(m->piece[i]);
+    return rh_i8_bits(linked);
+}
+
 static bool is_linked(const rh_ep_matter *m, int64_t i, int64_t j)
 {
-    const float *a = m->origin + 4 * i, *b = m->origin + 4 * j;
-    rh_f8 x = rh_f8_all(b[0] - a[0]), y = rh_f8_all(b[1] - a[1]), z = rh_f8_all(b[2] - a[2]);
-    if (m->piece && m->piece[i] != m->piece[j]) return false;
-    return rh_ep_weight(m, rh_ep_square(m->metric + 8 * i, x, y, z))[0] > 0 ||
-           rh_ep_weight(m, rh_ep_square(m->metric + 8 * j, x, y, z))[0] > 0;
+    uint32_t n = (uint32_t)j, nobody = (uint32_t)m->count;
+    return linked_bits(m, i, (const uint32_t[8]){n, nobody, nobody, nobody, nobody, nobody, nobody, nobody}) & 1;
 }
 
 static void sort_up(uint32_t *list, int count)
@@ -85,11 +100,11 @@ static int near_links(const rh_ep_matter *m, int64_t i, uint32_t *out)
 {
     int count = 0;
     RH_SPH_EACH(m->lists->fluid, i, near)
-    for (int n = 0; n < LANES; n++)
-        if (near[n] < (uint32_t)m->count && is_linked(m, i, near[n])) {
-            if (out) out[count] = near[n];
-            count++;
-        }
+    {
+        int bits = linked_bits(m, i, near);
+        for (int left = bits; left && out; left &= left - 1) out[count++] = near[__builtin_ctz((unsigned)left)];
+        if (!out) count += __builtin_popcount((unsigned)bits);
+    }
     return count;
 }
 
@@ -227,7 +242,7 @@ rh_code rh_ep_links_map(const rh_ep_links *links, const rh_ep_matter *m, const i
 static bool misses_one(const rh_ep_matter *m, int64_t i)
 {
     const float *own = m->place + 4 * i, *from = m->origin + 4 * i, a = m->kernel->spacing;
-    rh_f8 near_by = rh_f8_all(TOUCH * TOUCH * a * a), far = rh_f8_all(APART * APART * a * a);
+    rh_f8 near_by = rh_f8_all(RH_EP_TOUCH * RH_EP_TOUCH * a * a), far = rh_f8_all(APART * APART * a * a);
     RH_SPH_EACH(m->lists->fluid, i, near)
     {
         rh_f8 p[4], q[4], now = rh_f8_all(0), then = now;
@@ -275,14 +290,17 @@ float rh_ep_reach_of(const rh_ep_matter *m, const float pattern[9])
     float p[9], support = m->kernel->support;
     if (is_none(pattern)) return support;
     for (int n = 0; n < 9; n++) p[n] = pattern[n] + (n % 4 == 0);
-    rh_matrix_axes a = rh_matrix_axes_of_square(p);
-    return 1.001f * support * fmaxf(1, sqrtf(fmaxf(a.value[0], 0)));
+    float least, most;
+    rh_matrix_bounds_of_square(p, &least, &most);
+    return 1.001f * support * sqrtf(fmaxf(most, 1));
 }
 
 void rh_ep_limit(float pattern[9], float least, float most)
 {
-    float p[9], by[9] = {0}, out[9];
+    float p[9], by[9] = {0}, out[9], low, high;
     for (int n = 0; n < 9; n++) p[n] = pattern[n] + (n % 4 == 0);
+    rh_matrix_bounds_of_square(p, &low, &high);
+    if (low > least * least && high < most * most) return;
     rh_matrix_axes a = rh_matrix_axes_of_square(p);
     for (int k = 0; k < 3; k++) {
         float s = sqrtf(fmaxf(a.value[k], 1e-6f)), wanted = fminf(fmaxf(s, least), most);

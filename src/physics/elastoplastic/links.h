@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "physics/elastoplastic/matter.h"
 
+#define RH_EP_TOUCH 1.1f  // spacings: who is nearer now is linked, or links are missing
+
 typedef struct rh_ep_links {
     rh_sph_list kept;  // of slots less 1, ascending
     int64_t count;     // slots

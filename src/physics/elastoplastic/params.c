@@ -110,7 +110,7 @@ static const rh_param rows[] = {
     {"varies", RH_PARAM_BOOL, OF(varies), "", "false",
      .help = "particles have attributes stiffness and yield (Pa) that programs may write; 0 there is the kind's"},
     {"tack", RH_PARAM_FLOAT, OF(tack), "Pa", "0", 0, 1e12,
-     .help = "pull that walls with wall: no_slip hold it with; 0: it parts freely"},
+     .help = "tension across a wall with wall: no_slip up to which it sticks there; 0: it parts freely"},
     {"implicit", RH_PARAM_BOOL, OF(implicit), "", "false",
      .help = "steps by a linear solve: their length is that of the motion, not of sound waves"},
     {"implicit_damping", RH_PARAM_FLOAT, OF(implicit_damping), "", "0.2", 0, 1,

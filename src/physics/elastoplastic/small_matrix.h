@@ -3,6 +3,7 @@
 //
 // 3 x 3 matrices of floats, rows, one at a time. Symmetric ones: xx yy zz xy xz yz.
 #pragma once
+#include <math.h>
 #include "base/eigen.h"
 
 typedef struct rh_matrix_axes {
@@ -74,4 +75,15 @@ static inline rh_matrix_axes rh_matrix_axes_of_square(const float a[9])
     float s[9];
     rh_matrix_times_turned(a, a, s);
     return rh_matrix_axes_of((const float[6]){s[0], s[4], s[8], s[1], s[2], s[5]});
+}
+
+// Bounds of the eigenvalues of a a^T, without finding them: mean -+ sqrt(2/3) |rest|, which one of the two is when two
+// of the three are equal.
+static inline void rh_matrix_bounds_of_square(const float a[9], float *least, float *most)
+{
+    float s[9];
+    rh_matrix_times_turned(a, a, s);
+    float mean = (s[0] + s[4] + s[8]) / 3, x = s[0] - mean, y = s[4] - mean, z = s[8] - mean;
+    float rest = x * x + y * y + z * z + 2 * (s[1] * s[1] + s[2] * s[2] + s[5] * s[5]), way = sqrtf(rest * (2.f / 3));
+    *least = mean - way, *most = mean + way;
 }

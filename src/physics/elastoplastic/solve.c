@@ -113,6 +113,7 @@ rh_code rh_ep_begin(rh_ep_solve *s, rh_arena *arena, rh_status *status)
     rh_ep_gradients(m);
     find_hold(s, 1, -back * s->previous_dt, 0);
     memcpy(s->hold, m->hold, 3 * (size_t)m->count * sizeof(float));
+    s->contact->stress = s->stress;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
         float *t = s->stress + 6 * i;
@@ -257,7 +258,7 @@ static bool judge_one(const rh_ep_solve *s, int64_t i, rh_vec3 r)
 {
     wall_tie *t = &s->ties[i];
     float press = rh_v3_dot(r, t->normal), slack = 1e-6f;
-    if (press < -(t->tacky ? (float)s->contact->tack : 0) - slack) {
+    if (!t->tacky && press < -slack) {
         *t = (wall_tie){.released = true};
         return true;
     }

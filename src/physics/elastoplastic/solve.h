@@ -10,7 +10,7 @@
 typedef struct rh_ep_solve {
     rh_ep_matter *matter;  // `flow` has the velocities, old and then new
     const rh_ep_state *state;
-    const rh_ep_contact *contact;
+    rh_ep_contact *contact;
     const uint8_t *held;      // [count] keep their velocity; NULL = nobody
     float kick, previous_dt;  // s
     // of an implicit step; the arena's

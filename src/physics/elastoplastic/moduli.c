@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// What particles are made of, and how long a step that allows.
+#include "physics/elastoplastic/moduli.h"
+
+#include <math.h>
+#include "physics/elastoplastic/small_matrix.h"
+
+static const double VISCOUS = 0.15;         // spacings^2 over viscosity: longest explicit step
+static const double WAY_OF_LIQUIDS = 0.25;  // as cfl, in liquids
+
+// Lame's constants over the density.
+static void set_moduli(rh_ep_moduli *m, const rh_ep_params *p, const rh_ep_kind *k, double stiffness, double yield,
+                       double dt)
+{
+    double by = 1 / p->density, e = stiffness * by;
+    *m = (rh_ep_moduli){.shear = (float)(e / (2 * (1 + k->poisson))),
+                        .lame = (float)(e * k->poisson / ((1 + k->poisson) * (1 - 2 * k->poisson))),
+                        .yield = (float)(yield * by),
+                        .hardening = (float)(k->hardening * by),
+                        .flow = (float)-expm1(-k->flow_rate * dt),
+                        .thickening = (float)(k->thickening * by),
+                        .strength = k->strength > 0 ? (float)(k->strength * by) : 1e30f,
+                        .viscosity = (float)(k->viscosity * by),
+                        .bulk = stiffness > 0 ? 0 : (float)(k->bulk * by)};
+}
+
+rh_ep_source rh_ep_source_of(const rh_ep_params *p, const rh_points *points)
+{
+    rh_ep_source s = {NULL, NULL, NULL};
+    if (p->kinds.count > 0) s.kind = rh_points_data(points, "kind", RH_POINT_I32);
+    if (p->varies) s.stiffness = rh_points_data(points, "stiffness", RH_POINT_F32);
+    if (p->varies) s.yield = rh_points_data(points, "yield", RH_POINT_F32);
+    return s;
+}
+
+void rh_ep_moduli_of(const rh_ep_params *p, const rh_ep_source *s, int64_t i, double dt, rh_ep_moduli *out)
+{
+    const rh_ep_kind *k = rh_ep_kind_of(p, s->kind ? s->kind[i] : 0);
+    double stiffness = s->stiffness && s->stiffness[i] > 0 ? (double)s->stiffness[i] : k->stiffness;
+    double yield = s->yield && s->yield[i] > 0 ? (double)s->yield[i] : k->yield;
+    set_moduli(out, p, k, stiffness, yield, dt);
+}
+
+// --- how long a step may be ------------------------------------------------------------------------------------------
+static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double spacing)
+{
+    double fastest = (double)rh_ep_sound(m), step = 1e9;
+    if (fastest > 0) step = (m->bulk > 0 ? WAY_OF_LIQUIDS : p->cfl) * spacing / fastest;
+    if (m->viscosity > 0) step = fmin(step, VISCOUS * spacing * spacing / (double)m->viscosity);
+    return step;
+}
+
+// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch.
+static double stretch_factor(const rh_ep_params *p, const float f[9])
+{
+    float whole[9], least, most;
+    for (int n = 0; n < 9; n++) whole[n] = f[n] + (n % 4 == 0);
+    rh_matrix_bounds_of_square(whole, &least, &most);
+    double s = sqrt(fmax((double)most, 1 / fmax((double)least, 1e-2)));
+    return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
+}
+
+double rh_ep_sound_limit(const rh_ep_params *p, double a, const rh_points *points)
+{
+    const float *f = rh_points_data(points, "deformation", RH_POINT_MAT3F);
+    const rh_ep_source from = rh_ep_source_of(p, points);
+    double least = 1e9;
+    bool same = !from.kind && !from.stiffness;
+    rh_ep_moduli all;
+    set_moduli(&all, p, &p->kind, p->kind.stiffness, p->kind.yield, 0);
+#pragma omp parallel for schedule(static) reduction(min : least)
+    for (int64_t i = 0; i < points->count; i++) {
+        rh_ep_moduli own = all;
+        if (!same) rh_ep_moduli_of(p, &from, i, 0, &own);
+        least = fmin(least, wave_limit(p, &own, a) / stretch_factor(p, f + 9 * i));
+    }
+    return least;
+}

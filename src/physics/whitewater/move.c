@@ -389,7 +389,7 @@ rh_code rh_foam_move(const rh_foam_motion *m, rh_points *points, int32_t *tiles,
     const laws l = laws_of(m);
     int64_t count = points->count;
     gone->blocks = rh_blocks(count);
-    gone->items = rh_arena_take(m->arena, (size_t)(points->capacity + 1) * sizeof *gone->items, status);
+    gone->items = rh_arena_take(m->arena, (size_t)(count + 1) * sizeof *gone->items, status);
     gone->counts = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->counts, status);
     if (!gone->items || !gone->counts) return RH_MEMORY;
     if (m->around->obstacles_after->count) RH_TRY(find_rooms(m, status));

@@ -131,8 +131,8 @@ static rh_code order_by_tile(whitewater *me, const int32_t *tiles, int64_t moved
 static rh_code sort(whitewater *me, const int32_t *tiles, int64_t moved, const uint32_t *gone, int64_t count,
                     rh_points *points, rh_status *status)
 {
-    uint32_t *order = rh_arena_take(&me->arena, (size_t)(points->capacity + 1) * sizeof *order, status);
-    uint8_t *goes = rh_arena_take(&me->arena, (size_t)points->capacity + 1, status);
+    uint32_t *order = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *order, status);
+    uint8_t *goes = rh_arena_take(&me->arena, (size_t)points->count + 1, status);
     int64_t kept = 0;
     if (!order || !goes) return RH_MEMORY;
     memset(goes, 0, (size_t)points->count);
@@ -153,6 +153,7 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     whitewater *me = self;
     const rh_base_run *base = base_of(me, around);
     double clock = rh_seconds();
+    rh_arena_expect_growth(&me->arena);
     rh_arena_reset(&me->arena);
     *report = (rh_step_report){0};
     if (!base) return rh_fail(status, RH_USER, "whitewater: no run is called '%s'", me->params->over);
@@ -162,8 +163,7 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     const int64_t moved = points->count;
     const rh_foam_motion motion = {me->params, around, &me->flow, dt, &me->arena};
     rh_foam_gone gone;
-    // Scratch is as large as the particles' own room, which grows by halves: by their number new pages came every step.
-    int32_t *tiles = rh_arena_take(&me->arena, (size_t)(points->capacity + 1) * sizeof *tiles, status);
+    int32_t *tiles = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *tiles, status);
     if (!tiles) return RH_MEMORY;
     RH_TRY(rh_foam_move(&motion, points, sorts ? tiles : NULL, &gone, status));
     rh_step_stage(report, &clock, "move");

@@ -96,6 +96,9 @@ static const struct {
     // gradients: x, r, p in and out, A p out and in.
     {"tiles", .value = 2 * VALUE},
     {"diffuse", .cell = 2 * VALUE, .cell_iteration = 8 * VALUE},
+    // Whitewater: places, velocities, ages and lives in and out, class and three groups out. The cells around are read
+    // from caches.
+    {"move", .particle = 2 * (POSITION + VELOCITY) + 4 * VALUE + VALUE + 3},
     // Particles in; those that hit something are few.
     {"collide", .particle = POSITION + VELOCITY},
 };

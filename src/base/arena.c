@@ -58,6 +58,11 @@ void rh_arena_reset(rh_arena *arena)
               NULL);  // failure is fine: the next take tries again and reports it
 }
 
+void rh_arena_expect_growth(rh_arena *arena)
+{
+    if (arena->blocks && arena->blocks->next) arena->most += arena->most / 8;
+}
+
 void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status)
 {
     RH_ASSERT(arena->lent_used <= arena->lent_bytes);

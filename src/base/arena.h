@@ -25,6 +25,9 @@ typedef struct rh_arena_mark {
 void rh_arena_init(rh_arena *arena, const char *label);
 void rh_arena_free(rh_arena *arena);
 void rh_arena_reset(rh_arena *arena);
+// Before a reset, for scratch of what grows in every step: one that was too small this time becomes an eighth larger
+// than it need be. (New memory costs more than what is done in it.)
+void rh_arena_expect_growth(rh_arena *arena);
 // 64-byte aligned, not cleared. NULL with a status when memory runs out.
 void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status);
 void *rh_arena_take_zero(rh_arena *arena, size_t bytes, rh_status *status);

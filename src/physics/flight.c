@@ -54,6 +54,9 @@ double rh_flight_fastest(const rh_points *points)
     const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     float most = 0;
 #pragma omp parallel for schedule(static) reduction(max : most)
-    for (int64_t i = 0; i < points->count; i++) most = fmaxf(most, rh_v3_dot(v[i], v[i]));
+    for (int64_t i = 0; i < points->count; i++) {
+        float now = rh_v3_dot(v[i], v[i]);
+        most = now > most ? now : most;  // (fmaxf is a call)
+    }
     return sqrt((double)most);
 }

@@ -3,7 +3,7 @@
 //
 // Interpolating positions instead of level sets is from Y. Zhu, "Animating Sand as a Fluid", 2005; the curve is the
 // cubic Hermite spline. Ids are found by a hash table with linear probing, filled in the order of the points: one
-// access a particle for any ids, dense or not.
+// access a particle for any ids; ids that are dense, as those of most runs, need no hash and stay in order.
 #include "points/interpolate.h"
 
 #include <string.h>
@@ -12,10 +12,13 @@
 #include "base/random.h"
 
 enum { NONE = -1 };
+#define EMPTY UINT32_MAX
 
 typedef struct table {
-    int64_t *slots;  // index of a point, or NONE
+    uint32_t *slots;  // index of a point, or EMPTY
     uint64_t mask;
+    int64_t least;  // id
+    bool dense;     // the slot of an id is id - least
 } table;
 
 // A frame's columns; NULL where there is none of a type that can be used.
@@ -43,11 +46,12 @@ static int64_t id_of(const frame *f, int64_t i)
     return f->id->type == RH_POINT_I64 ? ((const int64_t *)f->id->data)[i] : ((const int32_t *)f->id->data)[i];
 }
 
-// The slot of an id: where it is, or the free one where it belongs.
-static int64_t *slot_of(const table *t, const frame *f, int64_t id)
+// The slot of an id: where it is, or the free one where it belongs; NULL: no slot can hold it.
+static uint32_t *slot_of(const table *t, const frame *f, int64_t id)
 {
-    uint64_t at = rh_mix64((uint64_t)id) & t->mask;
-    while (t->slots[at] != NONE && id_of(f, t->slots[at]) != id) at = (at + 1) & t->mask;
+    uint64_t at = t->dense ? (uint64_t)id - (uint64_t)t->least : rh_mix64((uint64_t)id) & t->mask;
+    if (t->dense) return at <= t->mask ? &t->slots[at] : NULL;
+    while (t->slots[at] != EMPTY && id_of(f, t->slots[at]) != id) at = (at + 1) & t->mask;
     return &t->slots[at];
 }
 
@@ -55,15 +59,22 @@ static int64_t *slot_of(const table *t, const frame *f, int64_t id)
 static rh_code table_fill(table *t, const frame *f, bool *unique, rh_status *status)
 {
     uint64_t room = 16;
+    int64_t least = f->count ? id_of(f, 0) : 0, most = least;
     while (room < 2 * (uint64_t)f->count) room *= 2;
-    *t = (table){rh_alloc(room * sizeof *t->slots, "points.between", status), room - 1};
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t id = id_of(f, i);
+        least = id < least ? id : least;
+        most = id > most ? id : most;
+    }
+    *t = (table){NULL, room - 1, least, (uint64_t)most - (uint64_t)least < room};
+    t->slots = rh_alloc(room * sizeof *t->slots, "points.between", status);
     if (!t->slots) return RH_MEMORY;
     memset(t->slots, 0xff, room * sizeof *t->slots);
     *unique = true;
     for (int64_t i = 0; i < f->count && *unique; i++) {
-        int64_t *slot = slot_of(t, f, id_of(f, i));
-        *unique = *slot == NONE;
-        *slot = i;
+        uint32_t *slot = slot_of(t, f, id_of(f, i));
+        *unique = *slot == EMPTY;
+        *slot = (uint32_t)i;
     }
     return RH_OK;
 }
@@ -76,7 +87,8 @@ static rh_code find_pairs(const frame *first, const frame *next, int64_t *match,
     table t = {0};
     rh_code code = table_fill(&t, next, unique, status);
     for (int64_t i = 0; code == RH_OK && *unique && i < first->count; i++) {
-        match[i] = *slot_of(&t, next, id_of(first, i));
+        const uint32_t *slot = slot_of(&t, next, id_of(first, i));
+        match[i] = slot && *slot != EMPTY ? (int64_t)*slot : NONE;
         if (match[i] == NONE) continue;
         *unique = !came[match[i]];
         came[match[i]] = true;

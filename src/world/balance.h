@@ -24,13 +24,13 @@ typedef struct rh_balance {
 // (rh_physics.own_radius) the cube of its radius in units of that one's.
 typedef struct rh_weights {
     const float *radius;  // m; NULL: all weigh 1. Borrowed from the points
-    double unit;          // m
+    double per_unit;      // 1/m
 } rh_weights;
 rh_weights rh_weights_of(const rh_points *points, double unit);  // unit 0: all weigh 1
 static inline double rh_weight(const rh_weights *w, int64_t i)
 {
     if (!w->radius) return 1;
-    double r = (double)w->radius[i] / w->unit;
+    double r = (double)w->radius[i] * w->per_unit;
     return r * r * r;
 }
 

@@ -308,6 +308,7 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     rh_droplet_pairs pairs = {0};
     pieces seen;
     double clock = rh_seconds();
+    rh_arena_expect_growth(&me->arena);
     rh_arena_reset(&me->arena);
     *report = (rh_step_report){0};
     apply_forces(me, around, dt, drops_of(points), points->count);

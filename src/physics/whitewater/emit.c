@@ -56,7 +56,7 @@ static void finish(const rh_foam_emission *e, int32_t tile, rh_vec3 place, float
                    int64_t to, int64_t n)
 {
     const rh_whitewater_params *params = e->params;
-    p->r[to] = (float)(params->min_radius * pow(params->max_radius / params->min_radius, (double)size));
+    p->r[to] = (float)params->min_radius * powf((float)(params->max_radius / params->min_radius), size);
     p->life[to] = (float)(params->min_life + (params->max_life - params->min_life) * (double)size);
     p->age[to] = 0;
     int64_t cell = rh_foam_find(e->flow, tile, place);

@@ -162,26 +162,48 @@ typedef struct around {
     rh_vec3 curl;  // 1/s, of the differences along the axes
 } around;
 
-static void add(const block *b, int at, int other, rh_vec3 way, float far, float inverse_h, around *sum)
+// The way to a neighbour, in cells.
+typedef struct way {
+    rh_vec3 to;
+    float far, near;  // its length, and one over it
+    int step;         // in a block
+} way;
+
+static int ways_around(int dimension, way ways[26])
 {
-    const rh_foam_cell *here = &b->cell[at], *there = &b->cell[other];
-    float weight = (1 - 0.5f * far) * rh_min(there->share, 1);
+    int deep = dimension == 3, count = 0;
+    for (int k = -deep; k <= deep; k++)
+        for (int j = -1; j <= 1; j++)
+            for (int i = -1; i <= 1; i++) {
+                float far = sqrtf((float)(i * i + j * j + k * k));
+                if (far == 0) continue;
+                ways[count++] = (way){{(float)i, (float)j, (float)k}, far, 1 / far, i + SIDE * (j + SIDE * k)};
+            }
+    return count;
+}
+
+static void add_flow(const block *b, int at, const way *w, float inverse_h, around *sum)
+{
+    const rh_foam_cell *here = &b->cell[at], *there = here + w->step;
+    float weight = (1 - 0.5f * w->far) * rh_min(there->share, 1);
+    if (!(weight > 0)) return;
     rh_vec3 v = rh_v3_sub(here->v, there->v);
-    float speed = rh_v3_length(v);
-    if (weight > 0) {
-        sum->weight += weight;
-        sum->towards += weight * (speed + rh_v3_dot(v, way) / far);  // |v| (1 - cos), x from there to here is -way
-    }
-    rh_vec3 n = b->normal[at], m = b->normal[other];
-    if (rh_v3_dot(n, n) > 0 && rh_v3_dot(m, m) > 0) {
-        sum->surface += 1 - 0.5f * far;
-        if (rh_v3_dot(way, n) < 0) sum->curved += (1 - 0.5f * far) * (1 - rh_v3_dot(n, m));  // only where it bulges out
-    }
-    if (far == 1 && there->share > 0) {
-        rh_vec3 d = rh_v3_scale(v, -0.5f * inverse_h);
+    sum->weight += weight;
+    sum->towards += weight * (rh_v3_length(v) + rh_v3_dot(v, w->to) * w->near);  // |v| (1 - cos), x to here is -way
+    if (w->far == 1) {
+        rh_vec3 d = rh_v3_scale(v, -0.5f * inverse_h), to = w->to;
         sum->curl = rh_v3_add(sum->curl,
-                              rh_v3(way.y * d.z - way.z * d.y, way.z * d.x - way.x * d.z, way.x * d.y - way.y * d.x));
+                              rh_v3(to.y * d.z - to.z * d.y, to.z * d.x - to.x * d.z, to.x * d.y - to.y * d.x));
     }
+}
+
+static void add_surface(const block *b, int at, const way *w, around *sum)
+{
+    rh_vec3 n = b->normal[at], m = b->normal[at + w->step];
+    if (!(rh_v3_dot(m, m) > 0)) return;
+    sum->surface += 1 - 0.5f * w->far;
+    if (rh_v3_dot(w->to, n) < 0)
+        sum->curved += (1 - 0.5f * w->far) * (1 - rh_v3_dot(n, m));  // only where it bulges out
 }
 
 static float energy_of(const rh_whitewater_params *p, const rh_foam_cell *here)
@@ -191,22 +213,16 @@ static float energy_of(const rh_whitewater_params *p, const rh_foam_cell *here)
     return here->share > (float)p->thinnest ? ramp(&moves, speed * speed) : 0;
 }
 
-static float rate_of(const rh_whitewater_params *p, const rh_foam_flow *flow, const block *b, int at)
+static float rate_of(const rh_whitewater_params *p, const rh_foam_flow *flow, const block *b, const way *ways,
+                     int count, int at)
 {
-    int deep = flow->tiles.dimension == 3;
     const rh_foam_cell *here = &b->cell[at];
     float energy = energy_of(p, here);
     around sum = {0};
     if (!(energy > 0)) return 0;
-    for (int k = -deep; k <= deep; k++)
-        for (int j = -1; j <= 1; j++)
-            for (int i = -1; i <= 1; i++) {
-                float far = sqrtf((float)(i * i + j * j + k * k));
-                if (far == 0) continue;
-                add(b, at, at + i + SIDE * (j + SIDE * k), rh_v3((float)i, (float)j, (float)k), far,
-                    flow->tiles.inverse_h, &sum);
-            }
-    bool leads = rh_v3_dot(b->normal[at], unit(here->v)) >= 0.6f;
+    bool leads = rh_v3_dot(b->normal[at], unit(here->v)) >= 0.6f;  // never where there is no normal
+    for (int n = 0; n < count; n++) add_flow(b, at, &ways[n], flow->tiles.inverse_h, &sum);
+    for (int n = 0; n < count && leads; n++) add_surface(b, at, &ways[n], &sum);
     float air = sum.weight > 0 ? ramp(&p->trapped_air, sum.towards / sum.weight) : 0;
     float crest = leads && sum.surface > 0 ? ramp(&p->wave_crest, sum.curved / sum.surface) : 0;
     float whirl = ramp(&p->vorticity, rh_v3_length(sum.curl));
@@ -224,6 +240,8 @@ static bool makes_any(const rh_whitewater_params *p, const rh_tiles *t, const rh
 static void fill_rates(rh_foam_flow *flow, const rh_whitewater_params *p)
 {
     const rh_tiles *t = &flow->tiles;
+    way ways[26];
+    const int count = ways_around(t->dimension, ways);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < t->count; n++) {
         static _Thread_local block b;
@@ -231,7 +249,9 @@ static void fill_rates(rh_foam_flow *flow, const rh_whitewater_params *p)
         bool any = makes_any(p, t, block_of(flow, flow->cells, n));
         if (any) load(flow, n, &b);
         for (int c = 0; c < t->cells; c++)
-            rate[c] = any ? rate_of(p, flow, &b, rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6)) : 0;
+            rate[c] = any && t->first[(int64_t)n * t->cells + c] < t->first[(int64_t)n * t->cells + c + 1]
+                          ? rate_of(p, flow, &b, ways, count, rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6))
+                          : 0;
     }
 }
 
@@ -291,11 +311,7 @@ rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, int64_t cell, rh_vec3 x)
     rh_i4 low = whole - (rh_i4){at.x, at.y, at.z, 0} * RH_TILE;
     const rh_foam_cell *first = flow->moved + (int64_t)n * rh_block_values(t, 1) +
                                 rh_block_index(t, 1, low[0], low[1], low[2]);
-    rh_f4 sum = {0};
-    for (int m = 0; m < (deep ? 8 : 4); m++) {
-        float weight = (m & 1 ? w[0] : 1 - w[0]) * (m & 2 ? w[1] : 1 - w[1]) * (!deep ? 1 : m & 4 ? w[2] : 1 - w[2]);
-        sum += weight * rh_f4_load(&first[(m & 1) + SIDE * (m >> 1 & 1) + SIDE * SIDE * (m >> 2)].share);
-    }
+    rh_f4 sum = rh_foam_mix(first, w[0], w[1], w[2], deep);
     float scale = sum[0] > 0 ? 1 / sum[0] : 0;
     return (rh_foam_cell){sum[0], rh_v3(sum[1] * scale, sum[2] * scale, sum[3] * scale)};
 }

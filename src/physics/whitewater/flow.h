@@ -5,6 +5,7 @@
 // around a place, how fast it moves, and how many particles it makes there. Values sit at cell centres; all memory is
 // the arena's.
 #pragma once
+#include "base/simd.h"
 #include "grid/tiles.h"
 #include "physics/base_run.h"
 #include "physics/whitewater/whitewater.h"
@@ -23,7 +24,7 @@ typedef struct rh_foam_flow {
     float *rate;          // 1/s: particles that one particle of the base in the cell makes
     rh_vec3 *normal;      // out of the liquid, of unit length; 0 where there is none
     rh_vec3 *gather;      // m/s: velocity at which foam draws together; NULL: it does not
-    float *room;          // m: no solid is nearer than this to any place of the cell; NULL: there is none
+    float *room;          // m: no solid is nearer than this to the centre of the cell; NULL: there is none
 } rh_foam_flow;
 
 // `gather` and `room` are left NULL.
@@ -35,6 +36,21 @@ static inline int32_t rh_foam_tile(const rh_foam_flow *flow, int64_t cell)
 {
     return (int32_t)(cell >>
                      (flow->tiles.dimension == 3 ? 9 : 6));  // a division costs as much as looking up the liquid
+}
+// Linear between the cells of a block, from the lowest of the eight (in two dimensions four) on: share, share times
+// velocity.
+static inline rh_f4 rh_foam_mix(const rh_foam_cell *low, float x, float y, float z, bool deep)
+{
+    enum { ROW = RH_TILE + 2, LAYER = ROW * ROW };
+    rh_f4 layers[2];
+    for (int k = 0; k < (deep ? 2 : 1); k++) {
+        const rh_foam_cell *c = low + k * LAYER;
+        rh_f4 a = rh_f4_load(&c[0].share), b = rh_f4_load(&c[ROW].share);
+        a += x * (rh_f4_load(&c[1].share) - a);
+        b += x * (rh_f4_load(&c[ROW + 1].share) - b);
+        layers[k] = a + y * (b - a);
+    }
+    return deep ? layers[0] + z * (layers[1] - layers[0]) : layers[0];
 }
 // The number of the cell that a place lies in, over all tiles; -1: none. `other`: the tile of somebody who is probably
 // near, -1: nobody.

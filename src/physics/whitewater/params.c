@@ -53,7 +53,7 @@ static const rh_param rows[] = {
      .help = "how fast the liquid takes bubbles along: they rise at buoyancy * gravity / bubble_drag"},
     {"gather", RH_PARAM_FLOAT, AT(gather), "m/s", "0.05", 0, 1e3,
      .help = "speed at which foam draws together on the surface"},
-    {"cfl", RH_PARAM_FLOAT, AT(cfl), "", "4", 0.01, 100,
+    {"cfl", RH_PARAM_FLOAT, AT(cfl), "", "8", 0.01, 100,
      .help = "cells of the base that its fastest particle goes in a step"},
     {"restitution", RH_PARAM_FLOAT, AT(restitution), "", "0.1", 0, 1,
      .help = "share of the speed across a wall that is left"},

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// All three laws have one form, with the velocity `other` of what a particle swims in, u = v - other, and constants of
+// the step (physics/flight.h):
+//
+//      x' = x + other dt + u way + a way2,   v' = other + u rest + a way
+//
+// Spray: other = wind, a = gravity. Bubbles: other = the liquid, a = what lifts them. Foam: other = the liquid and what
+// draws foam together, and nothing is left of u.
+//
+// (Finding cells for all, moving, and compacting were passes of their own, one particle at a time: three times as
+// long. Most of it was waiting: for cells of tiles that particles had left since they were sorted, and for memory.)
+#include "physics/whitewater/move.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/parallel.h"
+#include "base/simd.h"
+#include "physics/flight.h"
+
+enum { LANES = 8, SIDE = RH_TILE + 2 };
+
+// --- solids ----------------------------------------------------------------------------------------------------------
+// How far solids are at least from the centre of a cell, so that few particles need a test for collisions: a distance
+// changes by no more than the way. A block of cells is asked about at its middle, and its parts only where that does
+// not make sure that all of a cell is clear.
+typedef struct survey {
+    const rh_obstacles *obstacles;
+    const rh_tiles *tiles;
+    float *room;  // of the tile's cells
+    int32_t tile;
+} survey;
+
+static void find_room(const survey *s, int i, int j, int k, int side)
+{
+    const rh_tiles *t = s->tiles;
+    bool deep = t->dimension == 3;
+    float half = 0.5f * (float)(side - 1) * t->h;
+    int which, layers = deep ? side : 1;
+    rh_vec3 at = rh_v3_add(rh_cell_center(t, s->tile, i, j, k), rh_v3(half, half, deep ? half : 0));
+    double far = rh_obstacles_distance(s->obstacles, rh_d3_from(at), &which);
+    double room = which < 0 ? 1e30 : far - sqrt(t->dimension) * (double)half;
+    if (side > 1 && room < (double)t->h) {
+        for (int n = 0; n < 1 << t->dimension; n++)
+            find_room(s, i + (n & 1) * side / 2, j + (n >> 1 & 1) * side / 2, k + (n >> 2) * side / 2, side / 2);
+        return;
+    }
+    for (int n = 0; n < side * side * layers; n++)
+        s->room[i + n % side + 8 * (j + n / side % side) + 64 * (k + n / (side * side))] = (float)room;
+}
+
+static rh_code find_rooms(const rh_foam_motion *m, rh_status *status)
+{
+    const rh_tiles *t = &m->flow->tiles;
+    m->flow->room = rh_arena_take(m->arena, (size_t)(rh_tiles_values(t) + 1) * sizeof *m->flow->room, status);
+    if (!m->flow->room) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < t->count; n++) {
+        const survey s = {m->around->obstacles_after, t, m->flow->room + (int64_t)n * t->cells, n};
+        find_room(&s, 0, 0, 0, RH_TILE);
+    }
+    return RH_OK;
+}
+
+// --- foam that draws together ----------------------------------------------------------------------------------------
+// Counts are whole numbers, so the order in which threads add does not matter.
+static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, int32_t *foam)
+{
+    float half = 0.5f * (float)m->dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        int32_t tile = -1;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
+            if (p->kind[i] != RH_CLASS_FOAM) continue;
+            int64_t cell = rh_foam_find(m->flow, tile, rh_v3_add(p->x[i], rh_v3_scale(p->v[i], half)));
+            if (cell < 0) continue;
+            tile = rh_foam_tile(m->flow, cell);
+#pragma omp atomic
+            foam[cell]++;
+        }
+    }
+}
+
+// Towards where there is more foam, along the surface, the faster the more the numbers differ.
+static rh_code find_gather(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, rh_status *status)
+{
+    const rh_tiles *t = &m->flow->tiles;
+    size_t values = (size_t)rh_tiles_values(t) + 8;
+    int32_t *foam = rh_arena_take_zero(m->arena, values * sizeof *foam, status);
+    float *many = rh_arena_take(m->arena, values * sizeof *many, status);
+    m->flow->gather = rh_arena_take(m->arena, values * sizeof *m->flow->gather, status);
+    if (!foam || !many || !m->flow->gather) return RH_MEMORY;
+    count_foam(m, p, count, foam);
+    for (size_t i = 0; i < values; i++) many[i] = (float)foam[i];
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < t->count; n++) {
+        float b[SIDE * SIDE * SIDE];
+        rh_block_load(t, many, n, 1, 0, b);
+        for (int c = 0; c < t->cells; c++) {
+            int at = rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6), next[3] = {1, SIDE, SIDE * SIDE};
+            rh_vec3 way = {0, 0, 0}, normal = m->flow->normal[(int64_t)n * t->cells + c];
+            for (int a = 0; a < t->dimension; a++) (&way.x)[a] = b[at + next[a]] - b[at - next[a]];
+            way = rh_v3_sub(way, rh_v3_scale(normal, rh_v3_dot(way, normal)));
+            float scale = (float)m->params->gather / (rh_v3_length(way) + b[at] + 1);
+            m->flow->gather[(int64_t)n * t->cells + c] = rh_v3_scale(way, scale);
+        }
+    }
+    return RH_OK;
+}
+
+// --- eight particles -------------------------------------------------------------------------------------------------
+// A law of motion over the step.
+typedef struct law {
+    rh_vec3 push, lift;  // m/s, m: what an acceleration adds to velocity and place
+    float way, rest;     // s; 1
+} law;
+
+typedef struct laws {
+    law spray, bubble;
+    rh_vec3 wind;
+    float dt, oldest, spray_below, bubble_above;
+    int kept;  // bits of the classes
+    rh_flight_wall wall;
+} laws;
+
+static law law_of(double drag, rh_dvec3 a, double dt)
+{
+    rh_flight_decay d = rh_flight_decay_of(drag, dt);
+    return (law){rh_v3_from(rh_d3_scale(a, d.way)), rh_v3_from(rh_d3_scale(a, d.way2)), (float)d.way, (float)d.rest};
+}
+
+static laws laws_of(const rh_foam_motion *m)
+{
+    const rh_whitewater_params *p = m->params;
+    rh_dvec3 rise = rh_d3_scale(m->around->gravity, -p->buoyancy);
+    return (laws){.spray = law_of(p->spray_drag, m->around->gravity, m->dt),
+                  .bubble = law_of(p->bubble_drag, rise, m->dt),
+                  .wind = rh_v3_from(p->wind),
+                  .dt = (float)m->dt,
+                  .oldest = (float)p->max_age,
+                  .spray_below = (float)p->spray_below,
+                  .bubble_above = (float)p->bubble_above,
+                  .kept = p->spray << RH_CLASS_SPRAY | p->foam << RH_CLASS_FOAM | p->bubbles << RH_CLASS_BUBBLE,
+                  .wall = {p->min_radius, p->restitution}};
+}
+
+// The cells that eight places lie in.
+typedef struct spots {
+    rh_i8 tile[3];    // in tiles
+    rh_i8 local;      // number of the cell in its tile
+    rh_i8 there;      // a mask: not absurdly far away
+    rh_f8 center[3];  // m, of the cells
+} spots;
+
+// What is asked there.
+typedef struct seats {
+    int64_t cell[LANES];   // over all tiles, -1: none
+    rh_f8 center[3];       // m, of the cells
+    float flow[4][2 * 4];  // share and momentum of lanes n and n + 4
+} seats;
+
+static inline spots spots_of(const rh_tiles *t, const rh_f8 x[3])
+{
+    spots s = {.there = {-1, -1, -1, -1, -1, -1, -1, -1}};
+    for (int a = 0, stride = 1; a < t->dimension; a++, stride *= RH_TILE) {
+        rh_f8 p = x[a] * t->inverse_h;
+        s.there &= rh_f8_abs(p) < 1e8f * RH_TILE;
+        rh_i8 cell = rh_f8_floor((rh_f8)((rh_i8)p & s.there));
+        s.tile[a] = cell >> 3;
+        s.local += (cell & 7) * stride;
+        s.center[a] = (__builtin_convertvector(cell, rh_f8) + 0.5f) * t->h;
+    }
+    return s;
+}
+
+// The tile of a lane; `other`: one that is probably near, -1: none.
+static inline int32_t tile_near(const rh_tiles *t, int32_t other, const spots *s, int n)
+{
+    if (!s->there[n] || !t->count) return -1;
+    rh_tile at = {s->tile[0][n], s->tile[1][n], s->tile[2][n]};
+    if (other < 0) return rh_tiles_find(t, at);
+    unsigned dx = (unsigned)(at.x - t->at[other].x + 1), dy = (unsigned)(at.y - t->at[other].y + 1),
+             dz = (unsigned)(at.z - t->at[other].z + 1);
+    return dx < 3 && dy < 3 && dz < 3 ? t->near[other][dx + 3 * dy + 9 * dz] : rh_tiles_find(t, at);
+}
+
+static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int32_t *last, seats *out)
+{
+    const rh_tiles *t = &flow->tiles;
+    const spots s = spots_of(t, x);
+    rh_i8 at = {0};
+    float w[3][LANES];
+    for (int a = 0, stride = 1; a < t->dimension; a++, stride *= SIDE) {
+        rh_f8 p = (rh_f8)((rh_i8)(x[a] * t->inverse_h) & s.there) - 0.5f;
+        rh_i8 low = rh_f8_floor(p);
+        rh_f8_store(w[a], p - __builtin_convertvector(low, rh_f8));
+        at += (low - (s.tile[a] << 3) + 1) * stride;
+    }
+    int32_t values = rh_block_values(t, 1), near = *last;
+    for (int n = 0; n < LANES; n++) {
+        int32_t found = tile_near(t, near, &s, n);
+        rh_f4 sum = {0};
+        out->cell[n] = -1;
+        if (found >= 0) {
+            const rh_foam_cell *cells = flow->moved + (int64_t)found * values + at[n];
+            sum = t->dimension == 3 ? rh_foam_mix(cells, w[0][n], w[1][n], w[2][n], true)
+                                    : rh_foam_mix(cells, w[0][n], w[1][n], 0, false);
+            out->cell[n] = (int64_t)found * t->cells + s.local[n];
+            near = found;
+        }
+        memcpy(&out->flow[n & 3][n & 4], &sum, sizeof sum);
+    }
+    memcpy(out->center, s.center, sizeof out->center);
+    *last = near;
+}
+
+// Share and momentum of the eight, from rows of one particle to rows of one value.
+static inline void flow_of(const seats *s, rh_f8 *share, rh_f8 v[3])
+{
+    rh_f8 a = rh_f8_load(s->flow[0]), b = rh_f8_load(s->flow[1]), c = rh_f8_load(s->flow[2]),
+          d = rh_f8_load(s->flow[3]);
+    rh_f8 ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13),
+          cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13),
+          ab2 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15),
+          cd2 = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+    *share = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
+    rh_f8 scale = (rh_f8)((*share > 0.0f) & (rh_i8)(1.0f / *share));
+    v[0] = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15) * scale;
+    v[1] = __builtin_shufflevector(ab2, cd2, 0, 1, 8, 9, 4, 5, 12, 13) * scale;
+    v[2] = __builtin_shufflevector(ab2, cd2, 2, 3, 10, 11, 6, 7, 14, 15) * scale;
+}
+
+static inline void add_gather(const rh_foam_flow *flow, const seats *s, int foam, rh_f8 v[3])
+{
+    if (!flow->gather || !foam) return;
+    float more[3][LANES] = {{0}};
+    for (; foam; foam &= foam - 1) {
+        int n = __builtin_ctz((unsigned)foam);
+        if (s->cell[n] < 0) continue;
+        for (int a = 0; a < 3; a++) more[a][n] = (&flow->gather[s->cell[n]].x)[a];
+    }
+    for (int a = 0; a < 3; a++) v[a] += rh_f8_load(more[a]);
+}
+
+// One byte of 0 or 1 for each of eight bits.
+static inline uint64_t bytes_of(int bits)
+{
+    uint64_t each = (uint64_t)bits * 0x0101010101010101u & 0x8040201008040201u;
+    return ((each + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
+}
+
+// Moves the eight particles from p on. Returns the bits of those that are over. `s` is where they were at the middle of
+// the step.
+static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_foam_particles *p, int32_t *tile,
+                             seats *s)
+{
+    rh_f8 x[3], v[3], mid[3], other[3], share;
+    rh_f8_load3(&p->x->x, &x[0], &x[1], &x[2]);
+    rh_f8_load3(&p->v->x, &v[0], &v[1], &v[2]);
+    for (int a = 0; a < 3; a++) mid[a] = x[a] + v[a] * (0.5f * l->dt);
+    sample_eight(flow, mid, tile, s);
+    flow_of(s, &share, other);
+    rh_i8 spray = share < l->spray_below, bubble = (share > l->bubble_above) & ~spray, foam = ~(spray | bubble);
+    int foams = rh_i8_bits(foam), sprays = rh_i8_bits(spray), bubbles = rh_i8_bits(bubble);
+    add_gather(flow, s, foams, other);
+    const rh_f8 zero = rh_f8_all(0), sprayed_way = rh_f8_masked(rh_f8_all(l->spray.way), sprays),
+                sprayed_rest = rh_f8_masked(rh_f8_all(l->spray.rest), sprays);
+    rh_f8 way = rh_f8_select(bubble, rh_f8_all(l->bubble.way), sprayed_way),
+          rest = rh_f8_select(bubble, rh_f8_all(l->bubble.rest), sprayed_rest);
+    for (int a = 0; a < 3; a++) {
+        float wind = (&l->wind.x)[a], fall = (&l->spray.push.x)[a], rise = (&l->bubble.push.x)[a];
+        float fallen = (&l->spray.lift.x)[a], risen = (&l->bubble.lift.x)[a];
+        rh_f8 o = rh_f8_select(spray, rh_f8_all(wind), other[a]), u = v[a] - o;
+        rh_f8 push = rh_f8_select(spray, rh_f8_all(fall), rh_f8_select(bubble, rh_f8_all(rise), zero));
+        rh_f8 lift = rh_f8_select(spray, rh_f8_all(fallen), rh_f8_select(bubble, rh_f8_all(risen), zero));
+        x[a] = (x[a] + o * l->dt) + (u * way + lift);
+        v[a] = o + (u * rest + push);
+    }
+    rh_f8_store3(&p->x->x, x[0], x[1], x[2]);
+    rh_f8_store3(&p->v->x, v[0], v[1], v[2]);
+    rh_f8 age = rh_f8_load(p->age) + l->dt, life = rh_f8_load(p->life) - rh_f8_masked(rh_f8_all(l->dt), foams);
+    rh_f8_store(p->age, age);
+    rh_f8_store(p->life, life);
+    rh_i8 kind = (foam & RH_CLASS_FOAM) | (bubble & RH_CLASS_BUBBLE);
+    memcpy(p->kind, &kind, sizeof kind);
+    const int bits[RH_CLASSES] = {sprays, foams, bubbles};
+    int over = rh_i8_bits(~(life > 0.0f) | (age > l->oldest));
+    for (int k = 0; k < RH_CLASSES; k++) {
+        uint64_t members = bytes_of(bits[k]);
+        memcpy(p->groups[k], &members, sizeof members);
+        if (!(l->kept >> k & 1)) over |= bits[k];
+    }
+    return over;
+}
+
+// Those of the eight, now at x, that a wall may be near to, pushed out of it.
+static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s, rh_vec3 *x, rh_vec3 *v, int count)
+{
+    const rh_foam_flow *flow = m->flow;
+    rh_f8 y[3], far = {0};
+    float room[LANES], gap = (float)l->wall.gap + 1e-5f * flow->tiles.h;  // centres are rounded
+    rh_f8_load3(&x->x, &y[0], &y[1], &y[2]);
+    for (int a = 0; a < 3; a++) far += (y[a] - s->center[a]) * (y[a] - s->center[a]);
+    for (int n = 0; n < LANES; n++) room[n] = s->cell[n] < 0 ? -1 : flow->room[s->cell[n]] - gap;
+    rh_f8 clear = rh_f8_load(room);
+    int near = rh_i8_bits(~((clear > 0.0f) & (far < clear * clear))) & ((1 << count) - 1);
+    if (!near) return;
+    const spots now = spots_of(&flow->tiles, y);  // where they are now may be clear
+    rh_f8 off = {0};
+    for (int a = 0; a < 3; a++) off += (y[a] - now.center[a]) * (y[a] - now.center[a]);
+    for (; near; near &= near - 1) {
+        int n = __builtin_ctz((unsigned)near);
+        int32_t tile = s->cell[n] < 0 ? -1 : tile_near(&flow->tiles, rh_foam_tile(flow, s->cell[n]), &now, n);
+        float left = tile < 0 ? -1 : flow->room[(int64_t)tile * flow->tiles.cells + now.local[n]] - gap;
+        if (!(left > 0 && off[n] < left * left)) rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
+    }
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------------
+static rh_foam_particles from_particle(const rh_foam_particles *p, int64_t i)
+{
+    rh_foam_particles q = {p->x + i, p->v + i, NULL, p->age + i, p->life + i, p->kind + i, {NULL}, NULL};
+    for (int k = 0; k < RH_CLASSES; k++) q.groups[k] = p->groups[k] + i;
+    return q;
+}
+
+// Room for the last few of a block, which are fewer than eight.
+typedef struct tail {
+    rh_vec3 x[LANES], v[LANES];
+    float age[LANES], life[LANES];
+    int32_t kind[LANES];
+    uint8_t groups[RH_CLASSES][LANES];
+} tail;
+
+static rh_foam_particles of_tail(tail *t)
+{
+    return (rh_foam_particles){t->x, t->v, NULL, t->age, t->life, t->kind, {t->groups[0], t->groups[1], t->groups[2]},
+                               NULL};
+}
+
+static void copy_some(const rh_foam_particles *from, const rh_foam_particles *to, int count)
+{
+    size_t n = (size_t)count;
+    memcpy(to->x, from->x, n * sizeof *to->x);
+    memcpy(to->v, from->v, n * sizeof *to->v);
+    memcpy(to->age, from->age, n * sizeof *to->age);
+    memcpy(to->life, from->life, n * sizeof *to->life);
+    memcpy(to->kind, from->kind, n * sizeof *to->kind);
+    for (int k = 0; k < RH_CLASSES; k++) memcpy(to->groups[k], from->groups[k], n);
+}
+
+static void note_tiles(const rh_foam_flow *flow, const rh_vec3 *x, int64_t begin, int64_t end, int32_t *tiles)
+{
+    int32_t last = -1;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t cell = rh_foam_find(flow, last, x[i]);
+        if (cell >= 0) last = rh_foam_tile(flow, cell);
+        tiles[i] = cell < 0 ? flow->tiles.count : last;
+    }
+}
+
+static int32_t move_block(const rh_foam_motion *m, const laws *l, const rh_foam_particles *p, int64_t begin,
+                          int64_t end, uint32_t *gone)
+{
+    const bool walls = m->around->obstacles_after->count > 0;
+    int32_t tile = -1, over = 0;
+    for (int64_t i = begin; i < end; i += LANES) {
+        int count = end - i < LANES ? (int)(end - i) : LANES;
+        rh_foam_particles all = from_particle(p, i), eight = all;
+        tail few;
+        if (count < LANES) {
+            memset(&few, 0, sizeof few);
+            eight = of_tail(&few);
+            copy_some(&all, &eight, count);
+        }
+        seats s;
+        int bits = move_eight(m->flow, l, &eight, &tile, &s) & ((1 << count) - 1);
+        if (walls) collide_eight(m, l, &s, eight.x, eight.v, count);
+        if (count < LANES) copy_some(&eight, &all, count);
+        for (; bits; bits &= bits - 1) gone[over++] = (uint32_t)(i + __builtin_ctz((unsigned)bits));
+    }
+    return over;
+}
+
+rh_code rh_foam_move(const rh_foam_motion *m, rh_points *points, int32_t *tiles, rh_foam_gone *gone, rh_status *status)
+{
+    const rh_foam_particles p = rh_foam_particles_of(points);
+    const laws l = laws_of(m);
+    int64_t count = points->count;
+    gone->blocks = rh_blocks(count);
+    gone->items = rh_arena_take(m->arena, (size_t)(count + 1) * sizeof *gone->items, status);
+    gone->counts = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->counts, status);
+    if (!gone->items || !gone->counts) return RH_MEMORY;
+    if (m->around->obstacles_after->count) RH_TRY(find_rooms(m, status));
+    if (m->params->gather > 0) RH_TRY(find_gather(m, &p, count, status));
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t b = 0; b < gone->blocks; b++) {
+        int64_t begin = b * RH_BLOCK, end = rh_block_end(b, count);
+        gone->counts[b] = move_block(m, &l, &p, begin, end, gone->items + begin);
+        if (tiles) note_tiles(m->flow, p.x, begin, end, tiles);
+    }
+    return RH_OK;
+}

@@ -12,8 +12,8 @@
 // at distance F h from a wall and the wall the rate of shear is u / (F h), while D has u / h. So a flow along a wall
 // anywhere between faces is exact. Walls with slip take no part: stresses that touch a closed face are left out, and
 // others count with F L. A slip length b (C. L. M. H. Navier, 1823) is slip and a spring between the wall and the faces
-// nearest to it, at a distance d < h, of which there is one per area of a cell: mu (u - u_wall) / (b + d), for all
-// components, as the pressure lets none across the wall. (With c mu L / (F + b / h) on stresses that touch closed
+// nearest to it, at a distance d, with as much of the wall's area as belongs to each: mu (u - u_wall) / (b + d), for
+// all components, as the pressure lets none across the wall. (With c mu L / (F + b / h) on stresses that touch closed
 // faces, exact along the grid, a wall at 45 degrees held twice as much as it should: stairs have more of them.)
 //
 // (Takahashi and Lin, 2019, blend the velocities of liquid and solid on cut faces, F u + (1 - F) u_solid, as the
@@ -181,23 +181,68 @@ static rh_code take_springs(assembly *s, rh_arena *arena, rh_status *status)
     return RH_OK;
 }
 
+// The wall as a face sees it.
+typedef struct wall_view {
+    double far;          // m: its distance
+    double normal, row;  // how steeply the distance grows along the axis closest to the wall's normal: at the face, and
+                         // where the row of faces along that axis meets the wall
+    double bend;         // R / r: the wall's radius along the face's axis by the radius through the face; 1 where flat
+    int which;           // solid; -1 = none
+} wall_view;
+
+static wall_view look_at_wall(const assembly *s, const walls *w, int d, rh_dvec3 x)
+{
+    wall_view v = {.which = -1, .bend = 1};
+    int dimension = s->v->tiles->dimension;
+    double h = (double)s->v->tiles->h, n[3] = {0}, step = 0.01 * h;
+    v.far = rh_cut_tile_distance(s->v->obstacles, &w->near, x, &v.which);
+    if (v.which < 0 || v.far < 0 || v.far >= h) return v;
+    for (int b = 0; b < dimension; b++)
+        for (int side = -1; side <= 1; side += 2) {
+            rh_dvec3 at = x;
+            (&at.x)[b] += side * step;
+            n[b] += side * rh_cut_tile_distance(s->v->obstacles, &w->near, at, NULL) / (2 * step);
+        }
+    for (int b = 0; b < dimension; b++) v.normal = fmax(v.normal, fabs(n[b]));
+    // How it bends: half a cell further away, so that no difference reaches through a thin wall.
+    double curvature = 0, across = 1 - n[d] * n[d], reach = 0.5 * h;
+    rh_dvec3 away = rh_d3_add(x, (rh_dvec3){reach * n[0], reach * n[1], reach * n[2]});
+    for (int side = -1; side <= 1; side++) {
+        rh_dvec3 at = away;
+        (&at.x)[d] += side * reach;
+        double there = rh_cut_tile_distance(s->v->obstacles, &w->near, at, NULL);
+        curvature += (side ? there : -2 * there) / (reach * reach);
+    }
+    if (across > 0.05) v.bend = 1 - v.far * curvature / across / (1 - reach * curvature / across);
+    v.bend = fmin(fmax(v.bend, 0.5), 1.5);
+    v.row = sqrt(fmax(1 - (1 - v.normal * v.normal) / (v.bend * v.bend), 0.25));
+    return v;
+}
+
 // The spring of a face, if its nearest wall has a slip length. `stress`: that of the liquid there, as k.
+//
+// Of each row of faces along the axis closest to the wall's normal the one nearest to the wall is tied to it, for the
+// area of the wall that belongs to the row. (When all faces within a cell of the wall were, each for the area of a
+// cell, walls at 45 degrees had 0.7 or 1.4 times their area, and round ones that of a circle half a cell wider.)
+// Between a round wall of radius R and a face at r the liquid turns: R / r once for velocities and once for the lever,
+// and shear falls as 1 / r^2.
 static void tie_face(const assembly *s, const walls *w, int32_t t, int d, int c, float stress, int64_t at)
 {
     const rh_tiles *tiles = s->v->tiles;
     rh_vec3 place = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
     (&place.x)[d] -= 0.5f * tiles->h;
     rh_dvec3 x = rh_d3_from(place);
-    int which = -1;
-    double far = rh_cut_tile_distance(s->v->obstacles, &w->near, x, &which), h = (double)tiles->h;
-    if (which < 0 || far < 0 || far >= h) return;
-    double slip = slip_of(&s->v->obstacles->items[which]);
+    wall_view v = look_at_wall(s, w, d, x);
+    double h = (double)tiles->h;
+    if (v.which < 0 || v.far < 0 || v.far >= 0.5 * h * (v.normal + v.row)) return;
+    double slip = slip_of(&s->v->obstacles->items[v.which]);
     if (!(slip > 0 && slip < NO_STRESS)) return;
-    rh_dvec3 u = rh_obstacles_velocity(s->v->obstacles, which, x);
-    s->spring[d][at] = (float)((double)stress * h / (slip + far));
+    rh_dvec3 u = rh_obstacles_velocity(s->v->obstacles, v.which, x);
+    double layer = 0.5 * v.far * v.bend * (1 + v.bend);
+    s->spring[d][at] = (float)((double)stress * h * v.bend * v.bend / (v.row * (slip + layer)));
     s->pulled[d][at] = s->spring[d][at] * (float)(&u.x)[d];
     s->a.mass[d][at] += s->spring[d][at];
-    if (s->v->dynamics) s->tied[d][at] = (int16_t)s->v->dynamics->of_obstacle[which];
+    if (s->v->dynamics) s->tied[d][at] = (int16_t)s->v->dynamics->of_obstacle[v.which];
 }
 
 // --- viscosity of particles ------------------------------------------------------------------------------------------

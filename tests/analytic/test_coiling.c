@@ -15,154 +15,13 @@
 // Mahadevan, Europhys. Lett. 52, 2000). Constants are not published in a form that could be used here, so it is tested
 // that they are constants, and of order one.
 //
-// With RHEO_LONG=1 in the environment in three dimensions, too.
-#include <math.h>
+// Without gravity a sheet bends over its whole height H (viscous regime: U/H), or where bending nu d^3 U/L^4 is
+// balanced by inertia d U^2/L (inertial: U/L with L = (nu d^2/U)^(1/3); N. M. Ribe, "Periodic folding of viscous
+// sheets", Phys. Rev. E 68, 2003, has all three). The plate sinks to make room for the heap, and U is relative to it.
+//
+// With RHEO_LONG=1 in the environment in three dimensions, too, and in all regimes.
 #include "base/parallel.h"
-#include "lab.h"
-
-static const double PI = 3.14159265358979323846;
-
-enum { MOST = 8192 };
-
-// A thread (in two dimensions a sheet) and what is seen of it.
-typedef struct thread {
-    int dimension;
-    double width, fall, speed;  // m, m, m/s: thickness or diameter at the nozzle, height of the nozzle
-    double viscosity, density;  // Pa s, kg/m^3
-    double cells;               // in its width
-    double cfl, gravity;
-    int turns;    // of viscosity and pressure in a step
-    double from;  // s: what is seen from then on counts
-    // seen
-    int count;
-    double time[MOST], x[MOST], z[MOST];  // s, m: the way of the moving part, seen from above
-    double top, fastest;                  // m: of the heap; m/s: of the thread above it; means
-} thread;
-
-// Where the moving part of the liquid is, seen from above: the thread, as the heap is slow.
-static rh_dvec3 place_of(const lab *l)
-{
-    const rh_vec3 *x = lab_positions(l), *v = lab_velocities(l);
-    rh_dvec3 sum = {0, 0, 0};
-    double weight = 0;
-    for (int64_t i = 0; i < lab_count(l); i++) {
-        double w = fmax(-(double)v[i].y, 0);
-        sum = rh_d3_add(sum, rh_d3_scale(rh_d3_from(x[i]), w));
-        weight += w;
-    }
-    return rh_d3_scale(sum, 1 / weight);
-}
-
-// Top of the heap, and the speed of the thread just above it.
-static void measure(const lab *l, thread *t)
-{
-    enum { BINS = 64 };
-    double sum[BINS] = {0}, count[BINS] = {0};
-    const rh_vec3 *x = lab_positions(l), *v = lab_velocities(l);
-    for (int64_t i = 0; i < lab_count(l); i++) {
-        int bin = (int)((double)x[i].y / t->fall * BINS);
-        if (bin < 0 || bin >= BINS) continue;
-        sum[bin] -= (double)v[i].y;
-        count[bin]++;
-    }
-    double fastest = 0;
-    int best = 0;
-    for (int b = 0; b < BINS; b++)
-        if (count[b] > 0 && sum[b] / count[b] > fastest) fastest = sum[b] / count[b], best = b;
-    int top = best;
-    while (top > 0 && sum[top] > 0.5 * fastest * count[top]) top--;
-    t->top += (t->fall * top / BINS - t->top) / t->count;
-    t->fastest += (fastest - t->fastest) / t->count;
-}
-
-static void watch(lab *l, void *user)
-{
-    thread *t = user;
-    if (lab_time(l) < t->from || t->count == MOST) return;
-    rh_dvec3 at = place_of(l);
-    t->time[t->count] = lab_time(l);
-    t->x[t->count] = at.x;
-    t->z[t->count++] = at.z;
-    measure(l, t);
-}
-
-static void pour(thread *t, double until)
-{
-    lab l;
-    double h = t->width / t->cells, r = 0.5 * t->width, above = t->fall + 4 * h;
-    char shape[256];
-    if (t->dimension == 2)
-        snprintf(shape, sizeof shape, "{box: {min: [%.9g, %.9g, -1], max: [%.9g, %.9g, 1]}}", -r, t->fall, r, above);
-    else
-        snprintf(shape, sizeof shape, "{cylinder: {from: [0, %.9g, 0], to: [0, %.9g, 0], radius: %.9g}}", t->fall,
-                 above, r);
-    lab_open(&l,
-             "dimension: %d\ncell: %.9g\nframes: {last: 9999}\ngravity: [0, %g, 0]\n"
-             "physics: {liquid: {viscosity: %g, density: %g, cfl: %g, viscosity_turns: %d}}\n"
-             "emitters: [{velocity: [0, %g, 0], shape: %s}]\n"
-             "solids: [{shape: {plane: {normal: [0, 1, 0]}}, wall: no_slip}]\n",
-             t->dimension, h, -t->gravity, t->viscosity, t->density, t->cfl, t->turns, -t->speed, shape);
-    lab_run(&l, until, watch, t);
-    lab_close(&l);
-}
-
-// What the way says: how far it goes to and fro, how often it crosses its middle, how far it turns about it.
-typedef struct way {
-    double swing;      // m: half the distance between its ends along x
-    int crossings;     // of the middle, along x
-    double turns;      // about the middle
-    double frequency;  // Hz: there and back, or around
-} way;
-
-static way way_of(const thread *t)
-{
-    way w = {0};
-    double x = 0, z = 0, low = 1e30, high = -1e30, side = 0, first = 0, last = 0,
-           length = t->time[t->count - 1] - t->time[0];
-    for (int i = 0; i < t->count; i++) {
-        x += t->x[i] / t->count, z += t->z[i] / t->count;
-        low = fmin(low, t->x[i]), high = fmax(high, t->x[i]);
-    }
-    w.swing = 0.5 * (high - low);
-    for (int i = 0; i < t->count; i++) {
-        // Of crossings only those count that go on by a tenth of the swing.
-        double off = t->x[i] - x, now = fabs(off) > 0.1 * w.swing ? copysign(1, off) : side;
-        if (now * side < 0) {
-            last = t->time[i];
-            if (!w.crossings++) first = last;
-        }
-        side = now;
-        if (i)
-            w.turns += remainder(atan2(t->z[i] - z, off) - atan2(t->z[i - 1] - z, t->x[i - 1] - x), 2 * PI) / (2 * PI);
-    }
-    if (t->dimension == 3) w.frequency = fabs(w.turns) / length;
-    else if (w.crossings > 1) w.frequency = 0.5 * (w.crossings - 1) / (last - first);
-    return w;
-}
-
-// The frequency at which bending and weight balance, Hz.
-static double gravitational(const thread *t)
-{
-    double nu = t->viscosity / t->density;
-    if (t->dimension == 2) {
-        double q = t->speed * t->width, d = q / t->fastest;
-        return t->fastest / pow(nu * q * d / t->gravity, 0.25) / (2 * PI);
-    }
-    double q = t->speed * PI / 4 * t->width * t->width, a = sqrt(q / (PI * t->fastest));
-    return pow(t->gravity * q * q * q / (nu * pow(a, 8)), 0.25) / (2 * PI);
-}
-
-static way tell(const char *what, const thread *t)
-{
-    way w = way_of(t);
-    print_message(
-        "%s, %g Pa s, H/D %.3g, %g cells: swings by %.3f widths, %d crossings, %.2f turns, %.3f Hz; heap %.2f "
-        "of the fall, thread %.3f m/s: %.3f of the gravitational frequency, %.3f of speed over height\n",
-        what, t->viscosity, t->fall / t->width, t->cells, w.swing / t->width, w.crossings, w.turns, w.frequency,
-        t->top / t->fall, t->fastest, w.frequency / gravitational(t),
-        2 * PI * w.frequency * (t->fall - t->top) / t->fastest);
-    return w;
-}
+#include "coiling.h"
 
 static thread make(int dimension, double slender, double cells)
 {
@@ -252,6 +111,59 @@ static void folds_follow_bending_and_weight(void **state)
     assert_true(most < 1.3 * least);  // 15 % to both sides
 }
 
+// Without gravity, U = 0.1 m/s, d = 1 cm.
+typedef struct folding {
+    double slender, reynolds;  // H/d, U d/nu
+    double cells, floor;       // in d; of U: about d a fold, so that the nozzle stays as high above the heap
+    double from, until;        // d/U
+} folding;
+
+// Angular frequency times d/U, and what the regime says of it.
+static void fold(const folding *f, bool inertial, double *found, double *law)
+{
+    static thread t;
+    t = make(2, f->slender, f->cells);
+    double time = t.width / t.speed;
+    t.viscosity = t.density * t.speed * t.width / f->reynolds;
+    t.gravity = 0, t.turns = 20;
+    t.floor = f->floor * t.speed, t.near = 5 * t.width;
+    t.from = f->from * time;
+    pour(&t, f->until * time);
+    double arrives = 1 - f->floor, height = (t.fall - t.top) / t.width;
+    *found = 2 * PI * fold_frequency(&t) * time;
+    *law = inertial ? pow(arrives, 4.0 / 3) * cbrt(f->reynolds) : arrives / height;
+    print_message("sheet without gravity, Re %g, %.1f thicknesses above its heap: %.4f U/d, %.3f of %s\n", f->reynolds,
+                  height, *found, *found / *law, inertial ? "the inertial frequency" : "speed over height");
+}
+
+// The exponent of the frequency found over that of the law: the slope of their logarithms.
+static double exponent(const folding *rows, int count, bool inertial)
+{
+    double x[8], y[8], mx = 0, my = 0, xy = 0, xx = 0;
+    for (int n = 0; n < count; n++) {
+        double found, law;
+        fold(&rows[n], inertial, &found, &law);
+        assert_true(found > 0.3 * law && found < 10 * law);
+        x[n] = log(law), y[n] = log(found);
+        mx += x[n] / count, my += y[n] / count;
+    }
+    for (int n = 0; n < count; n++) xy += (x[n] - mx) * (y[n] - my), xx += (x[n] - mx) * (x[n] - mx);
+    print_message("%s: exponent %.3f\n", inertial ? "inertial" : "viscous", xy / xx);
+    return xy / xx;
+}
+
+static void folds_follow_height_or_inertia_without_gravity(void **state)
+{
+    (void)state;
+    static const folding viscous[] = {
+        {12, 1e-3, 6, 0.1, 36, 120}, {18, 1e-3, 6, 0.07, 54, 180}, {27, 5e-4, 5, 0.05, 70, 200}};
+    static const folding inertial[] = {
+        {60, 0.01, 5, 0.07, 120, 220}, {60, 0.03, 5, 0.09, 120, 200}, {60, 0.1, 5, 0.115, 110, 190}};
+    if (!getenv("RHEO_LONG")) return;
+    assert_true(fabs(exponent(viscous, 3, false) - 1) < 0.15);
+    assert_true(fabs(exponent(inertial, 3, true) - 1) < 0.15);
+}
+
 static void a_thread_coils(void **state)
 {
     (void)state;
@@ -274,6 +186,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_long_sheet_folds),
         cmocka_unit_test(long_steps_fold_as_short_ones),
         cmocka_unit_test(folds_follow_bending_and_weight),
+        cmocka_unit_test(folds_follow_height_or_inertia_without_gravity),
         cmocka_unit_test(a_thread_coils),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

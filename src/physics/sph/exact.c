@@ -27,6 +27,7 @@
 // that begins with half of the last pressure.
 #include <math.h>
 #include "base/parallel.h"
+#include "physics/sph/bodies.h"
 #include "physics/sph/pressure.h"
 #include "solve/krylov.h"
 
@@ -45,6 +46,7 @@ typedef struct exact {
     float *x, *y, *r;  // [count + 8]
     uint8_t *unknown;
     int64_t unknowns;
+    rh_sph_bodies bodies;
     double error;  // mean of |r| dt^2 over the unknowns, when it was last computed
 } exact;
 
@@ -142,8 +144,10 @@ static void answer(const exact *e, float *y, bool every)
 
 static void apply(void *user, const float *x, float *y)
 {
-    push(user, x);
-    answer(user, y, false);
+    const exact *e = user;
+    push(e, x);
+    answer(e, y, false);
+    rh_sph_bodies_add(&e->bodies, (double)e->share, x, e->unknown, y);
 }
 
 static float source_of(const rh_sph_fluid *f, int64_t i) { return f->excess[i] / (f->dt * f->dt); }
@@ -230,7 +234,7 @@ static rh_code forget(exact *e, rh_arena *arena, rh_status *status)
 static bool enough(void *user, const float *r)
 {
     exact *e = user;
-    e->error = rh_sph_mean_error(e->f, r, e->unknowns);
+    e->error = fmax(rh_sph_mean_error(e->f, r, e->unknowns), rh_sph_bodies_error(&e->bodies, r, e->f->dt, e->unknown));
     return e->error < e->o->tolerance;
 }
 
@@ -239,6 +243,7 @@ static void by_diagonal(void *user, const float *r, float *z)
     const exact *e = user;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < e->f->count; i++) z[i] = e->inverse[i] * r[i];
+    rh_sph_bodies_precondition(&e->bodies, e->inverse, z);
 }
 
 static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status *status)
@@ -247,6 +252,8 @@ static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status 
     rh_krylov system = {
         .a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .begun = true, .enough = enough, .user = e};
     RH_TRY(forget(e, arena, status));
+    rh_sph_bodies_add(&e->bodies, (double)e->share, e->x, e->unknown, e->y);
+    rh_sph_bodies_prepare(&e->bodies, (double)e->share, e->inverse);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) : 0;
     if (e->o->full) level(e, e->r, true);
@@ -285,6 +292,7 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t i = 0; i < f->count; i++) prepare_one(&e, i);
     answer(&e, e.y, true);
+    RH_TRY(rh_sph_bodies_find(&e.bodies, f, o->dynamics, o->mass, arena, status));
     choose(&e);
     out->unknowns = e.unknowns, out->surface = f->count - e.unknowns;
     RH_TRY(iterate(&e, arena, out, status));
@@ -297,5 +305,5 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
         f->q[i] = e.x[i] * f->density[i] * f->density[i];
     }
     if (!pushed) push(&e, e.x);
-    return RH_OK;
+    return rh_sph_bodies_give(&e.bodies, e.x, (double)f->dt, arena, status);
 }

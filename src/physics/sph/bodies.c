@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Products with K, its transpose and the masses of the solids. Loops over holds are serial: they are as many as particles
-// beside dynamic solids, and sums keep their order.
+// Products with K, its transpose and the masses of the solids. Loops over holds are serial: they are as many as
+// particles beside dynamic solids, and sums keep their order.
 #include "physics/sph/bodies.h"
 
 #include <math.h>

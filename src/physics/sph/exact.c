@@ -50,14 +50,16 @@ typedef struct exact {
     double error;  // mean of |r| dt^2 over the unknowns, when it was last computed
 } exact;
 
-// Weights, C and the diagonal of particle i, and push = a of s, with s in the records of places.
-static void prepare_one(exact *e, int64_t i)
+// Weights, C and the diagonal of particle i, push = a of s, with s in the records of places, and its density at the end
+// of the step, where that is wanted.
+static inline __attribute__((always_inline)) void prepare_one(exact *e, int64_t i, bool predicts)
 {
     const rh_sph_fluid *f = e->f;
     const rh_sph_kernel *k = f->kernel;
-    const float *own = f->place + 4 * i;
+    const float *own = f->place + 4 * i, *flow = f->flow + 4 * i;
     float *weights = e->weights + 8 * (uint64_t)f->lists->fluid.first[i], *out = e->own + 4 * i;
     rh_f8 zero = rh_f8_all(0), x = zero, y = zero, z = zero, squares = zero, ax = zero, ay = zero, az = zero;
+    rh_f8 nearer = zero, to_walls = zero;
     RH_SPH_EACH(f->lists->fluid, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(k, own, f->place, near);
@@ -67,13 +69,18 @@ static void prepare_one(exact *e, int64_t i)
         x += gx, y += gy, z += gz;
         ax += p.number * gx, ay += p.number * gy, az += p.number * gz;
         squares += e->share * w * w * p.square + e->steady * w;
+        if (predicts) nearer += p.slope * rh_sph_approach(&p, flow, f->flow, near);
     }
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(k, own, f->walls->place, near);
         rh_f8 w = k->mirror * p.number * p.slope;
         x += w * p.x, y += w * p.y, z += w * p.z;
+        if (predicts) to_walls += p.number * p.slope * rh_sph_approach(&p, flow, f->walls->flow, near);
     }
+    if (predicts)
+        rh_sph_predict_one(e->f, e->o->predict, i, f->density[i],
+                           -(k->volume * rh_f8_sum(nearer) + k->mirror * rh_f8_sum(to_walls)));
     out[0] = rh_f8_sum(x), out[1] = rh_f8_sum(y), out[2] = rh_f8_sum(z);
     out[3] = e->share * (out[0] * out[0] + out[1] * out[1] + out[2] * out[2]) + rh_f8_sum(squares);
     float *push = f->push + 4 * i;
@@ -290,7 +297,9 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
     for (int64_t i = 0; i < f->count; i++) e.x[i] = f->q[i] / (f->density[i] * f->density[i]);
     show(&e, e.x);
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t i = 0; i < f->count; i++) prepare_one(&e, i);
+    for (int64_t i = 0; i < f->count; i++)
+        if (o->predict) prepare_one(&e, i, true);
+        else prepare_one(&e, i, false);
     answer(&e, e.y, true);
     RH_TRY(rh_sph_bodies_find(&e.bodies, f, o->dynamics, o->mass, arena, status));
     choose(&e);

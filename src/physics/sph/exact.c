@@ -47,6 +47,7 @@ typedef struct exact {
     uint8_t *unknown;
     int64_t unknowns;
     rh_sph_bodies bodies;
+    int looks;     // at the residual
     double error;  // mean of |r| dt^2 over the unknowns, when it was last computed
 } exact;
 
@@ -241,7 +242,8 @@ static rh_code forget(exact *e, rh_arena *arena, rh_status *status)
 static bool enough(void *user, const float *r)
 {
     exact *e = user;
-    e->error = fmax(rh_sph_mean_error(e->f, r, e->unknowns), rh_sph_bodies_error(&e->bodies, r, e->f->dt, e->unknown));
+    e->error = fmax(rh_sph_mean_error(e->f, r, e->unknowns),
+                    rh_sph_bodies_error(&e->bodies, r, e->f->dt, e->unknown, e->looks++));
     return e->error < e->o->tolerance;
 }
 

@@ -20,6 +20,7 @@ enum { PATIENCE = 100, PATIENCE_BY_DIAGONAL = 1000 };
 typedef struct solve {
     rh_sph_system s;
     rh_sph_bodies bodies;
+    int looks;  // at the residual
     rh_sph_fluid *f;
     const rh_sph_solve_options *o;
     float *r, *inverse;
@@ -53,7 +54,7 @@ static bool enough(void *user, const float *r)
 {
     solve *me = user;
     me->error = fmax(rh_sph_mean_error(me->f, r, me->s.unknowns),
-                     rh_sph_bodies_error(&me->bodies, r, me->f->dt, me->s.unknown));
+                     rh_sph_bodies_error(&me->bodies, r, me->f->dt, me->s.unknown, me->looks++));
     return me->error < me->o->tolerance;
 }
 

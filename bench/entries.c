@@ -142,6 +142,7 @@ const bench_entry bench_entries[] = {
     // Smoothed particles: one second of the dam break that the best open code was measured with (52 704 particles, mean
     // density error 0.05 %: 639 steps, 94 s), with each solver at its start, and growth.
     {"sph-peer", "sph", "sph_dam", .frames = 30, .repeats = 1},
+    {"sph-peer-03", "sph", "sph_dam", {"physics.sph.cfl=0.3"}, .frames = 30, .repeats = 1},
     {"sph-exact", "sph", "sph_dam", .skip = 4, .frames = 2, .repeats = 2},
     {"sph-isph", "sph", "sph_dam", {"physics.sph.solver=isph"}, .skip = 4, .frames = 2, .repeats = 2},
     {"sph-levels", "sph", "sph_dam", {"physics.sph.solver=multilevel"}, .skip = 4, .frames = 2, .repeats = 2},

@@ -128,12 +128,15 @@ typedef struct rh_physics {
     // Name of the run in `from:` that the parameters refer to; NULL: none. The function may be NULL.
     const char *(*base)(const void *params);
     const char *(*other_base)(const void *params);  // a second one
+    // The least density of dynamic solids, as a share of its own, below which they would be thrown about. NULL: a
+    // quarter where it pushes late, else any.
+    double (*lightest)(const void *params);
     // Whether its surface is under tension, which does work (rh_step_view.jump). NULL: never.
     bool (*has_tension)(const void *params);
     bool base_points_only;   // it reads the particles of its base and asks about no places (rh_base_ask)
     bool without_particles;  // bodies and emitters make none: the method lives on fields alone
     bool moves_solids;       // its solve moves dynamic solids with the material (physics/solid_coupling.h)
-    bool pushes_late;        // impulses that it gives to solids act one step later
+    bool pushes_late;        // impulses that it gives to solids act one step later, or it does not share them
     bool walls_separate;     // walls with slip let the material part from them as well, whatever the scene says
 } rh_physics;
 

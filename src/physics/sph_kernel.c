@@ -104,7 +104,7 @@ static layer whole_lattice(const shape *s)
 
 float rh_sph_blend(double samples, double blend_from, double blend_to)
 {
-    if (!(blend_to > blend_from)) return samples > blend_from;
+    if (!(blend_to > blend_from)) return samples >= blend_from;
     return (float)fmin(fmax((samples - blend_from) / (blend_to - blend_from), 0), 1);
 }
 

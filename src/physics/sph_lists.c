@@ -219,32 +219,44 @@ typedef struct target {
     bool over;
 } target;
 
-static inline void test(const finder *f, const crowd *c, const veil *v, int64_t i, found *out)
+// The count is a local: in memory, among arrays that are written as bytes, it would be read and written for each eight.
+static inline __attribute__((always_inline)) void test_by(const finder *f, const crowd *c, const veil *v, int64_t i,
+                                                          bool reaches, found *out)
 {
     const rh_sph_search *s = f->s;
-    float own_reach = c->reaches ? rh_max_of(c->least, c->reaches[i]) : c->least;
+    const places *table = f->places;
+    float own_reach = reaches ? rh_max_of(c->least, c->reaches[i]) : c->least;
     rh_f8 most = rh_f8_all(own_reach * own_reach);
     float x = s->x[i], y = s->y[i], z = s->z[i];
     int32_t own = c->walls ? -2 : (int32_t)i;
-    for (int q = 0; q < c->count; q += LANES) {
+    int count = out->count;
+    for (int q = 0, candidates = c->count; q < candidates; q += LANES) {
         rh_f8 dx = rh_f8_load(c->x + q) - x, dy = rh_f8_load(c->y + q) - y, dz = rh_f8_load(c->z + q) - z;
         rh_f8 square = dx * dx + dy * dy + dz * dz;
         rh_i8 who;
         memcpy(&who, c->who + q, sizeof who);
-        if (c->reaches) {
+        if (reaches) {
             rh_f8 both = rh_f8_max(rh_f8_all(own_reach), rh_f8_load(c->reach + q));
             most = both * both;
         }
         int bits = rh_i8_bits((square < most) & (who != own));
         if (v && bits) bits = seen_bits(v, c->who + q, square, bits, c->walls);
-        const uint8_t *at = f->places->at[bits];
+        const uint8_t *at = table->at[bits];
         who = rh_i8_pick(who, at);
-        memcpy(out->who + out->count, &who, sizeof who);
-        rh_f8_store(out->square + out->count, rh_f8_pick(square, at));
-        out->count += __builtin_popcount((unsigned)bits);
+        memcpy(out->who + count, &who, sizeof who);
+        rh_f8_store(out->square + count, rh_f8_pick(square, at));
+        count += __builtin_popcount((unsigned)bits);
     }
-    for (int m = out->count; m < out->count + LANES; m++)
-        out->square[m] = 1e30f, out->who[m] = c->walls ? f->lists->walls.nobody : f->lists->fluid.nobody;
+    uint32_t nobody = c->walls ? f->lists->walls.nobody : f->lists->fluid.nobody;
+    for (int m = count; m < count + LANES; m++) out->square[m] = 1e30f, out->who[m] = nobody;
+    out->count = count;
+}
+
+static inline void test(const finder *f, const crowd *c, const veil *v, int64_t i, found *out)
+{
+    if (c->reaches) test_by(f, c, v, i, true, out);
+    else if (v) test_by(f, c, v, i, false, out);
+    else test_by(f, c, NULL, i, false, out);
 }
 
 // Whole eights go to the list; the last one, filled up with nobody, when it is closed. Returns how many.

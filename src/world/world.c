@@ -121,18 +121,20 @@ static rh_code check_base(const rh_world *w, const rh_material *m, rh_status *st
 // thrown out of the water that float without it: a solid that few particles touch has hardly any added mass.)
 static rh_code check_late(const rh_world *w, const rh_material *m, rh_status *status)
 {
-    static const double LEAST = 0.25;
-    double density = m->physics->density(m->params);
-    for (int n = 0; n < w->dynamics.count && m->physics->pushes_late; n++) {
+    static const double LATE = 0.25;
+    double least = m->physics->pushes_late ? LATE : 0, density = 0;
+    if (m->physics->lightest) least = m->physics->lightest(m->params);
+    if (least > 0) density = m->physics->density(m->params);
+    for (int n = 0; n < w->dynamics.count && least > 0; n++) {
         const rh_dynamic_solid *s = &w->dynamics.items[n];
         const rh_solid_params *solid = (const rh_solid_params *)w->scene->solids.items + s->obstacle;
         double own = s->mass.mass / s->mass.volume;
-        if (own < LEAST * density * (1 - 1e-6))
+        if (own < least * density * (1 - 1e-6))
             return rh_fail(status, RH_USER,
-                           "%s has a density of %g kg/m^3, and %s moves no solids steadily that are lighter than a "
-                           "quarter of its own; expected %g kg/m^3 or more, or the method liquid or splash",
+                           "%s has a density of %g kg/m^3, and %s, as it is set, moves no solids steadily that are "
+                           "lighter than %g of its own; expected %g kg/m^3 or more, or the method liquid or splash",
                            rh_scene_item(w->scene, "solid", s->obstacle, solid, solid->name).text, own,
-                           m->physics->name, LEAST * density);
+                           m->physics->name, least, least * density);
     }
     return RH_OK;
 }

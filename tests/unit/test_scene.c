@@ -194,8 +194,8 @@ static void test_examples(void **state)
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/small") >= 5);
     assert_int_equal(check_folder(RHEO_SOURCE_DIR "/scenes/thick"),
                      check_folder(RHEO_SOURCE_DIR "/scenes/thick/small"));
-    assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/sph") >= 5);
-    assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/sph/small") >= 3);
+    assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/sph") >= 6);
+    assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/sph/small") >= 4);
     // Every full-size scene of the splash method has its small twin.
     int full = check_folder(RHEO_SOURCE_DIR "/scenes/splash"),
         twins = check_folder(RHEO_SOURCE_DIR "/scenes/splash/small");

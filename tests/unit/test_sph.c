@@ -236,6 +236,37 @@ static void a_pair(void **state)
     }
 }
 
+// Where liquid may lie (T. Takahashi, figure 2.2): a drop in the air, on a floor, on a solid with air all around it.
+// The system has a solution whoever has pressure 0, even when all of a drop in the air is too dense: then one gets it.
+static void a_drop_anywhere(void **state)
+{
+    (void)state;
+    rh_status status = {0};
+    for (int n = 0; n < 12; n++) {
+        bench b;
+        rh_sph_solved solved;
+        bool in_air = n % 3 == 0, island = n % 3 == 2, all = n / 3 % 2;
+        open_bench(&b, 3, island ? rh_d3(0, 0, 0) : FAR_LOW, island ? rh_d3(5, 4, 5) : FAR_HIGH);
+        b.solid.inside_out = !island;
+        fill(&b, 5, 5, in_air ? 50 : island ? 4 : 0, 0.1);
+        prepare(&b);
+        for (int64_t i = 0; i < b.fluid.count; i++)
+            b.fluid.excess[i] = all || b.fluid.density[i] > 0.9f ? 0.05f : -0.2f;
+        const rh_sph_solve_options o = {.tolerance = 1e-6,
+                                        .max_iterations = 300,
+                                        .wall_term = n / 6,
+                                        .surface = RH_SPH_SOURCE,
+                                        .levels = n / 6 == 1};
+        assert_int_equal(rh_sph_solve_isph(&b.fluid, &o, &b.arena, &solved, &status), RH_OK);
+        assert_true(solved.converged && solved.unknowns > 0);
+        if (all) assert_int_equal(solved.unknowns, b.fluid.count - in_air);
+        float most = 0;
+        for (int64_t i = 0; i < b.fluid.count; i++) most = rh_max_of(most, b.fluid.q[i]);
+        assert_true(most > 0.01f && most < 100);
+        close_bench(&b);
+    }
+}
+
 // One in a hundred goes at twice the speed of the others: it halves the step, but not while it flies; at five times
 // their speed it halves it even so. Speeds are known to 3 %.
 static void what_flies_may_go_farther(void **state)
@@ -273,6 +304,7 @@ int main(void)
                                        cmocka_unit_test(lists_of_a_crowd),
                                        cmocka_unit_test(what_flies_may_go_farther),
                                        cmocka_unit_test(the_system_is_symmetric),
-                                       cmocka_unit_test(a_pair)};
+                                       cmocka_unit_test(a_pair),
+                                       cmocka_unit_test(a_drop_anywhere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,6 @@ void rh_sph_predict(rh_sph_fluid *f, const rh_sph_prediction *how)
     for (int64_t i = 0; i < f->count; i++) {
         float share = rh_sph_blend((double)f->covered[i], how->blend_from, how->blend_to), now = f->density[i];
         if (share > 0) now += share * (number_density(f, i) - now);
-        float change = f->dt * rate(f, i);
-        f->predicted[i] = now - 1 + change;
-        f->excess[i] = how->undone * (rh_min(now, how->most) - 1) + change;
+        rh_sph_predict_one(f, how, i, now, rate(f, i));
     }
 }

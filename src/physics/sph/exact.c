@@ -27,6 +27,7 @@
 // that begins with half of the last pressure.
 #include <math.h>
 #include "base/parallel.h"
+#include "physics/sph/bodies.h"
 #include "physics/sph/pressure.h"
 #include "solve/krylov.h"
 
@@ -45,17 +46,21 @@ typedef struct exact {
     float *x, *y, *r;  // [count + 8]
     uint8_t *unknown;
     int64_t unknowns;
+    rh_sph_bodies bodies;
+    int looks;     // at the residual
     double error;  // mean of |r| dt^2 over the unknowns, when it was last computed
 } exact;
 
-// Weights, C and the diagonal of particle i, and push = a of s, with s in the records of places.
-static void prepare_one(exact *e, int64_t i)
+// Weights, C and the diagonal of particle i, push = a of s, with s in the records of places, and its density at the end
+// of the step, where that is wanted.
+static inline __attribute__((always_inline)) void prepare_one(exact *e, int64_t i, bool predicts)
 {
     const rh_sph_fluid *f = e->f;
     const rh_sph_kernel *k = f->kernel;
-    const float *own = f->place + 4 * i;
+    const float *own = f->place + 4 * i, *flow = f->flow + 4 * i;
     float *weights = e->weights + 8 * (uint64_t)f->lists->fluid.first[i], *out = e->own + 4 * i;
     rh_f8 zero = rh_f8_all(0), x = zero, y = zero, z = zero, squares = zero, ax = zero, ay = zero, az = zero;
+    rh_f8 nearer = zero, to_walls = zero;
     RH_SPH_EACH(f->lists->fluid, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(k, own, f->place, near);
@@ -65,13 +70,18 @@ static void prepare_one(exact *e, int64_t i)
         x += gx, y += gy, z += gz;
         ax += p.number * gx, ay += p.number * gy, az += p.number * gz;
         squares += e->share * w * w * p.square + e->steady * w;
+        if (predicts) nearer += p.slope * rh_sph_approach(&p, flow, f->flow, near);
     }
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(k, own, f->walls->place, near);
         rh_f8 w = k->mirror * p.number * p.slope;
         x += w * p.x, y += w * p.y, z += w * p.z;
+        if (predicts) to_walls += p.number * p.slope * rh_sph_approach(&p, flow, f->walls->flow, near);
     }
+    if (predicts)
+        rh_sph_predict_one(e->f, e->o->predict, i, f->density[i],
+                           -(k->volume * rh_f8_sum(nearer) + k->mirror * rh_f8_sum(to_walls)));
     out[0] = rh_f8_sum(x), out[1] = rh_f8_sum(y), out[2] = rh_f8_sum(z);
     out[3] = e->share * (out[0] * out[0] + out[1] * out[1] + out[2] * out[2]) + rh_f8_sum(squares);
     float *push = f->push + 4 * i;
@@ -142,8 +152,10 @@ static void answer(const exact *e, float *y, bool every)
 
 static void apply(void *user, const float *x, float *y)
 {
-    push(user, x);
-    answer(user, y, false);
+    const exact *e = user;
+    push(e, x);
+    answer(e, y, false);
+    rh_sph_bodies_add(&e->bodies, (double)e->share, x, e->unknown, y);
 }
 
 static float source_of(const rh_sph_fluid *f, int64_t i) { return f->excess[i] / (f->dt * f->dt); }
@@ -230,7 +242,8 @@ static rh_code forget(exact *e, rh_arena *arena, rh_status *status)
 static bool enough(void *user, const float *r)
 {
     exact *e = user;
-    e->error = rh_sph_mean_error(e->f, r, e->unknowns);
+    e->error = fmax(rh_sph_mean_error(e->f, r, e->unknowns),
+                    rh_sph_bodies_error(&e->bodies, r, e->f->dt, e->unknown, e->looks++));
     return e->error < e->o->tolerance;
 }
 
@@ -239,6 +252,7 @@ static void by_diagonal(void *user, const float *r, float *z)
     const exact *e = user;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < e->f->count; i++) z[i] = e->inverse[i] * r[i];
+    rh_sph_bodies_precondition(&e->bodies, e->inverse, z);
 }
 
 static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status *status)
@@ -247,6 +261,8 @@ static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status 
     rh_krylov system = {
         .a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .begun = true, .enough = enough, .user = e};
     RH_TRY(forget(e, arena, status));
+    rh_sph_bodies_add(&e->bodies, (double)e->share, e->x, e->unknown, e->y);
+    rh_sph_bodies_prepare(&e->bodies, (double)e->share, e->inverse);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) : 0;
     if (e->o->full) level(e, e->r, true);
@@ -283,8 +299,11 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
     for (int64_t i = 0; i < f->count; i++) e.x[i] = f->q[i] / (f->density[i] * f->density[i]);
     show(&e, e.x);
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t i = 0; i < f->count; i++) prepare_one(&e, i);
+    for (int64_t i = 0; i < f->count; i++)
+        if (o->predict) prepare_one(&e, i, true);
+        else prepare_one(&e, i, false);
     answer(&e, e.y, true);
+    RH_TRY(rh_sph_bodies_find(&e.bodies, f, o->dynamics, o->mass, arena, status));
     choose(&e);
     out->unknowns = e.unknowns, out->surface = f->count - e.unknowns;
     RH_TRY(iterate(&e, arena, out, status));
@@ -297,5 +316,5 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
         f->q[i] = e.x[i] * f->density[i] * f->density[i];
     }
     if (!pushed) push(&e, e.x);
-    return RH_OK;
+    return rh_sph_bodies_give(&e.bodies, e.x, (double)f->dt, arena, status);
 }

@@ -23,7 +23,7 @@ typedef struct rh_sph_fluid {
     float *q;          // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
     float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and such a value
     float *uneven;     // [4 count] 1/m: -sum V grad W of particles and walls, towards where there are fewer
-    double *sums;      // [rh_blocks(count)] scratch
+    double *sums;      // [4 rh_blocks(count)] scratch
 } rh_sph_fluid;
 
 // The sum over blocks of particles of what was put into fluid->sums.
@@ -44,6 +44,13 @@ typedef struct rh_sph_prediction {
     float undone;  // share of the present density error, of either sign, that is undone in this step
 } rh_sph_prediction;
 void rh_sph_predict(rh_sph_fluid *fluid, const rh_sph_prediction *how);
+// The same for one particle, of which the density and its rate of change (1/s) are known.
+static inline void rh_sph_predict_one(rh_sph_fluid *f, const rh_sph_prediction *how, int64_t i, float now, float rate)
+{
+    float change = f->dt * rate;
+    f->predicted[i] = now - 1 + change;
+    f->excess[i] = how->undone * ((now < how->most ? now : how->most) - 1) + change;
+}
 
 // --- forces beside pressure (forces.c) -------------------------------------------------------------------------------
 typedef struct rh_sph_forces {

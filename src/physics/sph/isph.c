@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
+#include "physics/sph/bodies.h"
 #include "physics/sph/levels.h"
 #include "physics/sph/pressure.h"
 
@@ -18,16 +19,27 @@ enum { PATIENCE = 100, PATIENCE_BY_DIAGONAL = 1000 };
 
 typedef struct solve {
     rh_sph_system s;
+    rh_sph_bodies bodies;
+    int looks;  // at the residual
     rh_sph_fluid *f;
     const rh_sph_solve_options *o;
     float *r, *inverse;
     double error;
 } solve;
 
-static void apply(void *user, const float *x, float *y)
+static void apply_liquid(void *user, const float *x, float *y)
 {
     const solve *me = user;
     rh_sph_system_apply(&me->s, x, y);
+}
+
+// With solids that give way. (The levels are those of the liquid alone: of solids there are a few eigenvalues more,
+// none larger than the ratio of the mass of the liquid around to that of a solid.)
+static void apply(void *user, const float *x, float *y)
+{
+    const solve *me = user;
+    apply_liquid(user, x, y);
+    rh_sph_bodies_add(&me->bodies, 1, x, me->s.unknown, y);
 }
 
 static void by_diagonal(void *user, const float *r, float *z)
@@ -35,12 +47,14 @@ static void by_diagonal(void *user, const float *r, float *z)
     const solve *me = user;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < me->s.fluid->count; i++) z[i] = me->inverse[i] * r[i];
+    rh_sph_bodies_precondition(&me->bodies, me->inverse, z);
 }
 
 static bool enough(void *user, const float *r)
 {
     solve *me = user;
-    me->error = rh_sph_mean_error(me->s.fluid, r, me->s.unknowns);
+    me->error = fmax(rh_sph_mean_error(me->f, r, me->s.unknowns),
+                     rh_sph_bodies_error(&me->bodies, r, me->f->dt, me->s.unknown, me->looks++));
     return me->error < me->o->tolerance;
 }
 
@@ -54,7 +68,7 @@ static rh_code make_levels(solve *me, rh_sph_levels *levels, rh_arena *arena, rh
     for (int64_t i = 0; i < count; i++) ones[i] = s->unknown[i];
     rh_sph_system_apply(s, ones, held);
     for (int64_t i = 0; i < count; i++) held[i] = held[i] > 1e-5f * s->diagonal[i] ? held[i] : 0;  // rounding
-    const rh_operator system = {count, apply, me};
+    const rh_operator system = {count, apply_liquid, me};
     return rh_sph_levels_make(levels, s->fluid, system, s->fluid->kernel->laplacian, s->unknown, me->inverse, held,
                               arena, status);
 }
@@ -70,6 +84,7 @@ static rh_code iterate(solve *me, int most, rh_arena *arena, rh_sph_solved *out,
         me->inverse[i] = s->unknown[i] ? 1 / s->diagonal[i] : 0;
         if (!s->unknown[i]) f->q[i] = 0;
     }
+    rh_sph_bodies_prepare(&me->bodies, 1, me->inverse);
     if (me->o->levels) {
         RH_TRY(make_levels(me, &levels, arena, status));
         system.m = (rh_operator){f->count, rh_sph_levels_apply, &levels};
@@ -78,6 +93,31 @@ static rh_code iterate(solve *me, int most, rh_arena *arena, rh_sph_solved *out,
     rh_krylov_report report;
     RH_TRY(rh_krylov_cg(&system, me->r, f->q, 0, most, arena, &report, status));
     out->iterations += report.iterations, out->error = me->error, out->converged = report.converged;
+    return RH_OK;
+}
+
+// Walls that give way need less of the stronger source by which those at rest make up for what they add to the
+// diagonal (3.3): with all of it a plank of a twentieth of the density was thrown about and burst the water.
+static void soften_source(solve *me)
+{
+    rh_sph_system *s = &me->s;
+    for (int64_t n = 0; me->bodies.dynamics && n < me->bodies.count; n++) {
+        uint32_t i = me->bodies.holds[n].particle;
+        float links = s->diagonal[i] - s->wall[i], raw = s->source[i] - s->wall[i] * me->f->q[i];
+        if (!s->unknown[i] || !(raw > 0) || !(links > 0)) continue;
+        float gives = (float)rh_sph_bodies_own(&me->bodies, n);
+        float fewer = rh_sph_amplified(links + gives, s->wall[i]) / rh_sph_amplified(links, s->wall[i]);
+        s->source[i] += (fewer - 1) * raw;
+    }
+}
+
+// The system is one of q, not of q / density^2: rows are divided by the density, which keeps it symmetric.
+static rh_code find_bodies(solve *me, rh_arena *arena, rh_status *status)
+{
+    RH_TRY(rh_sph_bodies_find(&me->bodies, me->f, me->o->dynamics, me->o->mass, arena, status));
+    for (int64_t i = 0; i < me->f->count; i++) me->inverse[i] = 1 / me->f->density[i];
+    rh_sph_bodies_scale(&me->bodies, me->inverse);
+    if (me->o->wall_term == RH_SPH_MIRRORED) soften_source(me);
     return RH_OK;
 }
 
@@ -91,6 +131,7 @@ rh_code rh_sph_solve_isph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_are
     me.r = rh_arena_take_zero(arena, bytes, status);
     me.inverse = rh_arena_take_zero(arena, bytes, status);
     if (!me.r || !me.inverse) return RH_MEMORY;
+    RH_TRY(find_bodies(&me, arena, status));
     int patience = o->levels ? PATIENCE : PATIENCE_BY_DIAGONAL;
     RH_TRY(iterate(&me, patience < o->max_iterations ? patience : o->max_iterations, arena, out, status));
     int64_t anchored = 0;
@@ -99,5 +140,6 @@ rh_code rh_sph_solve_isph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_are
     out->unknowns = me.s.unknowns, out->surface = f->count - me.s.unknowns;
     for (int64_t i = 0; i < f->count; i++) f->q[i] = rh_max_of(f->q[i], 0);  // no suction
     rh_sph_push(f);
-    return RH_OK;
+    for (int64_t i = 0; i < f->count; i++) me.r[i] = f->q[i] / f->density[i];
+    return rh_sph_bodies_give(&me.bodies, me.r, (double)f->dt, arena, status);
 }

@@ -12,6 +12,7 @@
 //                  TVCG 20(3), 2014): the usual method, to compare with
 #pragma once
 #include "physics/sph/fluid.h"
+#include "solid/dynamics.h"
 
 typedef enum rh_sph_solver { RH_SPH_EXACT, RH_SPH_MULTILEVEL, RH_SPH_ISPH, RH_SPH_IISPH } rh_sph_solver;
 
@@ -37,6 +38,11 @@ typedef struct rh_sph_solve_options {
     bool full;               // there is no free surface (exact)
     bool clamp_source;       // what will be less dense than 1 counts as 1
     double tolerance;        // mean density error, relative
+    // exact: predicts densities on its way, without blending, in a loop that it goes through anyway; NULL: they have
+    // been predicted.
+    const rh_sph_prediction *predict;
+    rh_dynamics *dynamics;  // solids that the pressure moves (bodies.h); NULL: none
+    double mass;            // kg (kg/m) of a particle, for these
     int max_iterations;
 } rh_sph_solve_options;
 
@@ -69,6 +75,8 @@ typedef struct rh_sph_system {
 // Overwrites the number in `place`.
 rh_code rh_sph_system_make(rh_sph_system *system, rh_sph_fluid *fluid, const rh_sph_solve_options *options,
                            rh_arena *arena, rh_status *status);
+// How much stronger a positive source is (3.3) beside a wall that adds `wall` to a diagonal of `links`.
+float rh_sph_amplified(float links, float wall);
 // y = A x; both [count + 8], x is 0 where there is no unknown and beyond the end. Returns x . y.
 double rh_sph_system_apply(const rh_sph_system *system, const float *x, float *y);
 // In a connected part of the unknowns that is next to neither a wall nor a particle of pressure 0, pressure is

@@ -103,6 +103,11 @@ static float wall_term(const rh_sph_fluid *f, const rh_sph_solve_options *o, con
     return (float)fmax(0, rh_d3_dot(rh_d3_add(r->gradient, r->walls), r->walls));
 }
 
+float rh_sph_amplified(float links, float wall)
+{
+    return links > 0 ? rh_min(MOST_AMPLIFIED, (links + wall) / links) : 1;
+}
+
 static void make_row(rh_sph_system *s, const rh_sph_solve_options *o, int64_t i)
 {
     const rh_sph_fluid *f = s->fluid;
@@ -115,8 +120,7 @@ static void make_row(rh_sph_system *s, const rh_sph_solve_options *o, int64_t i)
     s->diagonal[i] = s->unknown[i] ? r.links + s->wall[i] : 1;
     s->source[i] = s->unknown[i] ? source_of(f, o, i) : 0;
     if (o->wall_term != RH_SPH_MIRRORED || !s->unknown[i]) return;
-    float more = r.links > 0 ? rh_min(MOST_AMPLIFIED, (r.links + s->wall[i]) / r.links) : 1;
-    s->source[i] = (s->source[i] > 0 ? more : 1) * s->source[i] + s->wall[i] * f->q[i];
+    s->source[i] = (s->source[i] > 0 ? rh_sph_amplified(r.links, s->wall[i]) : 1) * s->source[i] + s->wall[i] * f->q[i];
 }
 
 static rh_code take(rh_sph_system *s, const rh_sph_fluid *f, rh_arena *arena, rh_status *status)

@@ -282,6 +282,15 @@ static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
 // however short steps, through a film of loose grains around it.
 static const double BESIDE = 1;  // cells; with 2 and 4 a ball rests as well, but trembles more
 
+// Whether a material gave something to the solid of an obstacle in the last step: in the first one nothing has settled.
+static bool was_touched(const rh_dynamics *d, int obstacle)
+{
+    int n = d->of_obstacle[obstacle];
+    bool any = false;
+    for (int k = 0; n >= 0 && k < RH_DYNAMICS_PARTS && !d->held[n]; k++) any = any || d->items[n].owed[k] != 0;
+    return any;
+}
+
 static void keep_tile(const step *s, int32_t n, float *b)
 {
     const rh_dynamics *d = s->around->dynamics;
@@ -295,7 +304,7 @@ static void keep_tile(const step *s, int32_t n, float *b)
         int which = -1;
         rh_cut_tile_distance(s->around->obstacles, &near,
                              rh_d3_from(rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6)), &which);
-        if (which >= 0 && d->of_obstacle[which] >= 0 && !d->held[d->of_obstacle[which]]) *left = 0;
+        if (which >= 0 && was_touched(d, which)) *left = 0;
     }
 }
 

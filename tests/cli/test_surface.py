@@ -297,7 +297,7 @@ class Wrong(Surfaces):
         for words, arguments in [
             ("found no RUN|FILE...", []),
             ("--mode: unknown mode 'spere'; did you mean 'sphere'?", [p, "--mode", "spere"]),
-            ("--mode: unknown mode 'blobby'; expected ellipsoid, sphere, averaged, solenthaler or density", [p, "--mode", "blobby"]),
+            ("--mode: unknown mode 'blobby'; expected ellipsoid, sphere, averaged, solenthaler, density or blocks", [p, "--mode", "blobby"]),
             ("--set voxl=1: unknown name 'voxl'; did you mean 'voxel'?", [p, "--set", "voxl=1"]),
             ("--set voxel=-1: voxel: must be between 0 and 10000, found -1", [p, "--set", "voxel=-1"]),
             ("--set voxel: expected path=value", [p, "--set", "voxel"]),

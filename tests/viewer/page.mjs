@@ -13,7 +13,8 @@ import { inflateSync } from "node:zlib";
 
 const [rheo, folder, packages, executablePath, shots] = process.argv.slice(2);
 const { chromium } = await import(pathToFileURL(join(packages, "playwright-core", "index.mjs")));
-const WIDE = { width: 1280, height: 720 }, PATIENCE = 90000;
+// Software draws every pixel: small windows where nothing depends on their size.
+const WIDE = { width: 1280, height: 720 }, USUAL = { width: 960, height: 540 }, PATIENCE = 90000;
 
 const servers = [], known = {};
 const serve = (run) => (known[run] ??= start(run));  // one server of a run does for all tests but those that end it
@@ -29,7 +30,7 @@ const browser = await chromium.launch({
 });
 
 // A page with no complaint in its console: neither errors of ours nor a breach of the content policy.
-async function open(url, { scheme = "dark", size = WIDE, ...more } = {}) {
+async function open(url, { scheme = "dark", size = USUAL, ...more } = {}) {
   const context = await browser.newContext({ colorScheme: scheme, viewport: size, acceptDownloads: true, ...more });
   const page = await context.newPage();
   page.complaints = [];

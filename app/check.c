@@ -65,7 +65,7 @@ static void log_once(rh_log_level level, const char *message, void *user)
     app_log_plain(level, message, NULL);
 }
 
-static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
+static rh_code check_scene(const app_arguments *arguments, const char *path, const rh_scene *scene, rh_status *status)
 {
     const char *name = arguments->material;
     int material = -1;
@@ -77,8 +77,8 @@ static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene
     char *text = name ? rh_print_block(&rh_material_table, rh_scene_material(scene, material), status)
                       : rh_scene_print(scene, status);
     if (text) {
-        if (!arguments->quiet) fputs(text, stdout);
-        fprintf(stderr, "%s: fine\n", arguments->operand);
+        if (!arguments->quiet && arguments->operands.count == 1) fputs(text, stdout);
+        fprintf(stderr, "%s: fine\n", path);
         print_prediction(scene, &prediction);
     }
     rh_free(text);
@@ -86,19 +86,31 @@ static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene
     return text ? RH_OK : status->code;
 }
 
-static int check(const app_arguments *arguments)
+static int check_file(const app_arguments *arguments, const char *path)
 {
     rh_status status = {0};
     rh_scene scene;
     said before = {.length = 0};
     rh_log_set_sink(log_once, &before);
-    rh_code code = app_scene_load(arguments, arguments->operand, true, &scene, &status);
+    rh_code code = app_scene_load(arguments, path, true, &scene, &status);
     if (code == RH_OK) {
-        code = check_scene(arguments, &scene, &status);
+        code = check_scene(arguments, path, &scene, &status);
         rh_scene_free(&scene);
     }
     rh_log_set_sink(app_log_plain, NULL);
-    return code == RH_OK ? app_finish_output() : app_report(&status);
+    return code == RH_OK ? APP_DONE : app_report(&status);
+}
+
+// All scenes are checked, whatever is wrong with those before; a scene that is wrong counts more than a failure.
+static int check(const app_arguments *arguments)
+{
+    int worst = APP_DONE;
+    for (int i = 0; i < arguments->operands.count; i++) {
+        int one = check_file(arguments, arguments->operands.items[i]);
+        if (one > worst) worst = one;
+    }
+    int written = app_finish_output();
+    return worst ? worst : written;
 }
 
 static const app_option options[] = {
@@ -111,14 +123,15 @@ static const app_option options[] = {
 
 const app_command app_check = {
     "check",
-    "SCENE",
+    "SCENE...",
     true,
-    false,
-    "validate a scene, print it in full, predict its size",
-    "Reads and validates a scene, meshes included, and makes its first frame, so that what a run would\n"
-    "refuse is refused here, and warns of frames that will be empty. Prints the complete scene (all defaults, units\n"
-    "and help beside each value) to standard output, and the volume that each body and emitter asks for and\n"
-    "gets, predicted particles, cells, memory and disk space to standard error.",
+    true,
+    "validate scenes, print one in full, predict its size",
+    "Reads and validates scenes, meshes included, and makes their first frames, so that what a run would\n"
+    "refuse is refused here, and warns of frames that will be empty. Prints the volume that each body and emitter\n"
+    "asks for and gets, predicted particles, cells, memory and disk space to standard error, and a single scene in\n"
+    "full (all defaults, units and help beside each value) to standard output. Of several scenes all are checked,\n"
+    "whatever is wrong with those before.",
     options,
     APP_OPTION_COUNT(options),
     check};

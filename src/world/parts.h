@@ -39,7 +39,10 @@ static inline double rh_world_frame_time(const rh_scene *scene, int64_t frame)
 rh_material_moment rh_world_now(const rh_world *w);
 // The programs of all materials of a moment.
 rh_code rh_world_moment(rh_world *w, rh_expression_at at, rh_status *status);
-// Emitters that start at once belong to the first frame.
+// What a frame has beyond its last step: what emitters have poured by then, and what programs at frames make of it.
+// (Without the first, a stream would hang a step's way off its emitter in every frame.)
+rh_code rh_world_complete_frame(rh_world *w, rh_status *status);
+// The first frame, which has no step: called before anything else moves, once or often.
 rh_code rh_world_begin(rh_world *w, rh_status *status);
 void rh_world_start_frame(rh_world *w, int64_t frame);
 // A step towards the end of a frame, of the material that is furthest behind; a sliver left by rounding counts as

@@ -241,7 +241,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         RH_TRY(stop_when_asked(r, status));
         RH_TRY(save_when_due(r, status));
     }
-    RH_TRY(rh_world_moment(w, RH_AT_FRAME, status));
+    RH_TRY(rh_world_complete_frame(w, status));
     w->frame_done = true;
     rh_world_finish_frame(w);
     RH_TRY(write_frame(r, status));

@@ -43,14 +43,18 @@ rh_code rh_world_moment(rh_world *w, rh_expression_at at, rh_status *status)
     return RH_OK;
 }
 
-// Emitters that start at once belong to the first frame.
+rh_code rh_world_complete_frame(rh_world *w, rh_status *status)
+{
+    const rh_material_moment now = rh_world_now(w);
+    for (int i = 0; i < w->material_count; i++) RH_TRY(rh_material_emit(&w->materials[i], &now, status));
+    return rh_world_moment(w, RH_AT_FRAME, status);
+}
+
 rh_code rh_world_begin(rh_world *w, rh_status *status)
 {
     if (w->begun) return RH_OK;
     w->begun = true;
-    const rh_material_moment now = rh_world_now(w);
-    for (int i = 0; i < w->material_count; i++) RH_TRY(rh_material_emit(&w->materials[i], &now, status));
-    return rh_world_moment(w, RH_AT_FRAME, status);
+    return rh_world_complete_frame(w, status);
 }
 
 // A sink of all materials needs its group in one of them.
@@ -398,17 +402,19 @@ static void add_balance(rh_progress *all, const rh_progress *one)
 void rh_world_finish_frame(rh_world *w)
 {
     rh_progress *all = &w->progress;
-    all->particles = all->removed = 0;
+    all->particles = all->emitted = all->removed = 0;
     for (int i = 0; i < w->material_count; i++) {
         rh_material *m = &w->materials[i];
         double seconds = rh_material_add_stage(m);
         m->progress.seconds += seconds;
         all->seconds += seconds;
         m->progress.particles = m->points->count;
+        m->progress.emitted = m->seeder.emitted;
         m->progress.removed = m->seeder.removed;
         m->progress.received = m->seeder.received;
         m->progress.given = m->seeder.given;
         all->particles += m->points->count;
+        all->emitted += m->seeder.emitted;
         all->removed += m->seeder.removed;
         rh_material_balance(m);
         if (i == 0) {
@@ -443,7 +449,7 @@ rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status)
         if (world->frame_done) rh_world_start_frame(world, every ? world->frame + 1 : frame);
         double end = rh_world_frame_time(world->scene, world->frame);
         while (world->time < end) RH_TRY(rh_world_step_towards(world, end, status));
-        RH_TRY(rh_world_moment(world, RH_AT_FRAME, status));
+        RH_TRY(rh_world_complete_frame(world, status));
         world->frame_done = true;
     }
     return RH_OK;

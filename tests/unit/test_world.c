@@ -165,13 +165,39 @@ static void nothing_to_move_is_fine(void **state)
     world_drop(world, &scene);
 }
 
+// Particles in each frame of a stream 4.6 cells thick.
+static void count_poured(const rh_progress *p, bool frame_done, void *user)
+{
+    if (!frame_done) return;
+    double particle = 0.01 * 0.01, poured = (0.1 * 0.092 + 0.092 * 1.3 * p->time) / particle;
+    assert_true(fabs((double)p->particles - poured) <= 1);
+    assert_int_equal(p->emitted, p->particles);
+    ++*(int *)user;
+}
+
+// A frame holds what was poured by its time, to one particle, and not only by the beginning of its last step.
+static void frames_hold_what_was_poured(void **state)
+{
+    (void)state;
+    rh_scene scene;
+    rh_status status = {0};
+    int frames = 0;
+    rh_world *world = world_make(
+        &scene, "rheo: 1\ndimension: 2\ncell: 0.02\nframes: {last: 7}\nphysics: {liquid: {}}\n"
+                "emitters: [{velocity: [1.3, 0, 0], shape: {box: {min: [0, 0.3, -1], max: [0.1, 0.392, 1]}}}]\n");
+    rh_run_options options = {.progress = count_poured, .user = &frames};
+    assert_ok(rh_world_run(world, &options, &status));
+    assert_int_equal(frames, 7);
+    world_drop(world, &scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_predicted),  // first: the peak of memory is never taken back
         cmocka_unit_test(frames_come_in_time),           cmocka_unit_test(steady_steps_allocate_nothing),
         cmocka_unit_test(running_out_of_memory_is_told), cmocka_unit_test(ruined_numbers_stop_the_run),
-        cmocka_unit_test(nothing_to_move_is_fine),
+        cmocka_unit_test(nothing_to_move_is_fine),       cmocka_unit_test(frames_hold_what_was_poured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 //
 // The pressure of liquid that holds together: it may be below that of the air, and then it pulls. What the other
 // solvers do, forces from the sum of two pressures and densities as the constraint, gathers particles in clumps as soon
-// as pressure pulls (the tensile instability: a square that turned had the right pressure for three steps, a third of
+// as pressure pulls (the tensile instability: a square that turned had the right pressure for three steps, a quarter of
 // it after ten). So here
 //      forces       -grad q = -sum_j w_ij (q_j - q_i) B_i x_ji, of differences, which even pressures do not feel
 //                   (P. N. Sun, A. Colagrossi, S. Marrone, M. Antuono, A. M. Zhang, "Multi-resolution delta-plus-SPH
@@ -18,8 +18,8 @@
 //                   Xu, P. K. Stansby, B. D. Rogers, J. Comput. Phys. 231, 2012, 3.2)
 // Forces are not the transpose of the constraint: momentum is kept to a thousandth, not to rounding. There are no walls
 // in it. (Tried: walls as liquid mirrored in them, in moments and constraint. Water at rest in a tank stayed, but a dam
-// break gained 2 % of energy and burst, and so did a vortex in a full vessel. Unknowns at
-// the surface, where it will be too dense: two balls that met burst.)
+// break gained 2 % of energy and burst, and so did a vortex in a full vessel. Unknowns at the surface, too, where it
+// will be too dense: two balls that met burst, the sooner the lower LOOSE.)
 #include <math.h>
 #include <string.h>
 #include "base/eigen.h"
@@ -31,7 +31,7 @@
 // surfaces, and a square that turns frays; with 0.5 its energy grows.)
 static const float INSIDE = 0.6f;   // above it pressure is unknown
 static const float SHIFTED = 0.3f;  // above it particles are shifted
-static const float LOOSE = 0.45f;   // below it derivatives are not corrected: with 0.1 an impact burst
+static const float LOOSE = 0.45f;   // below it derivatives are not corrected
 // Of the tolerance: what the solve leaves in a step is volume that nothing brings back.
 static const double STRICT = 0.1;
 static const float STEEP = 0.2f;  // 1 / spacing: evenness of neighbours that tells a surface

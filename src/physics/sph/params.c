@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The parameters of smoothed particles.
+#include "physics/sph/pressure.h"
 #include "physics/sph/sph.h"
 #include "physics/sph/viscosity.h"
 #include "physics/substances.h"
@@ -87,6 +88,10 @@ static const rh_param rows[] = {
      .help =
          "the liquid fills its vessel, without a free surface (solver exact): the level of the pressure is free, so "
          "that vortices hold"},
+    {"pull", RH_PARAM_BOOL, AT(pull), "", "false",
+     .help =
+         "pressure below that of the air pulls, so that water which turns or is stretched holds together instead of "
+         "flying apart like dust (solver exact): for liquid in empty space, scenes without solids"},
     {"levels", RH_PARAM_BOOL, AT(levels), "", "false",
      .help = "coarse grids precondition the system (solver isph), as they do with solver multilevel"},
     {"clamp_source", RH_PARAM_BOOL, AT(clamp_source), "", "false",
@@ -100,6 +105,11 @@ static rh_code check(const void *object, const char **field, rh_status *status)
         *field = "viscosity_solver";
         return rh_fail(status, RH_USER, "found assembled, which is for viscosity_form: stress; it is %s",
                        forms[p->viscous_form]);
+    }
+    if (p->pull && (p->solver != RH_SPH_EXACT || p->full)) {
+        *field = "pull";
+        return rh_fail(status, RH_USER, "found true, which goes with solver: exact and full: false; found solver: %s%s",
+                       solvers[p->solver], p->full ? ", full: true" : "");
     }
     if (p->blend_to >= p->blend_from) return RH_OK;
     *field = "blend_to";

@@ -10,6 +10,8 @@
 //      multilevel  its chapter 3: the same system with its own rules for surface and walls, preconditioned by grids
 //      iisph       relaxed Jacobi sweeps that clamp q as they go (M. Ihmsen et al., "Implicit incompressible SPH", IEEE
 //                  TVCG 20(3), 2014): the usual method, to compare with
+// With `pull` q has any sign: an approximate projection of its own (pull.c), which needs a prediction and sets the way
+// of the shift.
 #pragma once
 #include "physics/sph/fluid.h"
 #include "solid/dynamics.h"
@@ -57,7 +59,7 @@ typedef struct rh_sph_solved {
 // fluid->q becomes the pressure, fluid->push what it does. RH_NUMERIC only when numbers are not finite.
 typedef rh_code rh_sph_solve_function(rh_sph_fluid *fluid, const rh_sph_solve_options *options, rh_arena *arena,
                                       rh_sph_solved *out, rh_status *status);
-rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph;
+rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_pull, rh_sph_solve_isph, rh_sph_solve_iisph;
 
 // --- the system of isph (system.c) -----------------------------------------------------------------------------------
 //      sum_j A_ij (q_i - q_j) + wall_i q_i = source_i

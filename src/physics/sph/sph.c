@@ -8,7 +8,7 @@
 //      accelerations  gravity and forces of the scene, artificial viscosity, tension        forces.c
 //      viscosity      where there is any: stress changes the velocities                     viscosity.c
 //      densities      at the end of the step, if nothing were done                          density.c
-//      projection     the pressure that undoes what will be too dense                       exact.c, isph.c, iisph.c
+//      projection     the pressure that undoes what will be too dense             exact.c, isph.c, iisph.c, pull.c
 //      motion         velocities, then places with them; what observers want to see         push.c, measure.c
 //      contact        nobody in a solid, or beyond one                                      sph_contact.c
 // Velocities are half a step behind places, as those of all methods (physics/step.h): with them the step of the source,
@@ -87,6 +87,10 @@ static rh_code sph_create(const void *params, const rh_surroundings *around, rh_
                           rh_status *status)
 {
     const rh_sph_params *p = params;
+    if (p->pull && around->obstacles->count > 0)
+        return rh_fail(status, RH_USER,
+                       "sph: found pull: true in a scene with solids; expected none, as water that pulls "
+                       "bursts at walls");
     sph *me = rh_alloc_zero(sizeof *me, "sph", status);
     if (!me) return RH_MEMORY;
     *self = me;
@@ -195,6 +199,13 @@ static double sph_max_step(void *self, const rh_surroundings *around, const rh_p
     return fmin(step, fmin(tension_limit(p, (double)me->kernel.spacing), viscosity_limit(me, points)));
 }
 
+// Pa of a q of 1 m^2/s^2. Forces of sums of pressures are weaker on the lattice than they should be by as much as a
+// gradient is, and pressures greater.
+static float pressure_unit(const sph *me)
+{
+    return (float)me->params->density * (me->params->pull ? 1 : me->kernel.gradient);
+}
+
 // --- stages ----------------------------------------------------------------------------------------------------------
 typedef struct step {
     sph *me;
@@ -262,7 +273,7 @@ static void fill(step *s)
     const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F),
                   *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     const float *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
-    float unit = 1 / ((float)s->me->params->density * s->me->kernel.gradient);
+    float unit = 1 / pressure_unit(s->me), least = s->me->params->pull ? -INFINITY : 0;
     bool flat = s->around->dimension == 2;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
@@ -270,7 +281,7 @@ static void fill(step *s)
         s->x[i] = x[i].x, s->y[i] = x[i].y, s->z[i] = flat ? 0 : x[i].z;
         memcpy(f->place + 4 * i, (const float[4]){s->x[i], s->y[i], s->z[i], 0}, 4 * sizeof(float));
         memcpy(f->flow + 4 * i, (const float[4]){v[i].x, v[i].y, flat ? 0 : v[i].z, 0}, 4 * sizeof(float));
-        f->q[i] = rh_max_of(unit * pressure[i], 0);
+        f->q[i] = rh_max_of(unit * pressure[i], least);
     }
     for (int64_t i = f->count; i < f->count + 8; i++) {
         s->x[i] = s->y[i] = s->z[i] = 1e15f;
@@ -386,7 +397,7 @@ static rh_code find_bulk(step *s, const float *of_particles, float **out, rh_sta
     const rh_sph_fluid *f = &s->fluid;
     size_t bytes = ((size_t)f->count + 8) * sizeof(float);
     *out = NULL;
-    if (p->bulk_viscosity == 0 || p->full || p->viscous_form != RH_SPH_PAIRS ||
+    if (p->bulk_viscosity == 0 || p->full || p->pull || p->viscous_form != RH_SPH_PAIRS ||
         p->viscous_solver == RH_SPH_VISCOUS_EXPLICIT)
         return RH_OK;
     float *bulk = rh_arena_take(&s->me->arena, bytes, status), *growth = rh_arena_take(&s->me->arena, bytes, status);
@@ -486,10 +497,10 @@ static rh_code add_viscosity(step *s, rh_status *status)
                                   .tolerance = p->viscosity_tolerance,
                                   .max_iterations = (int)p->max_iterations};
     rh_krylov_report solved;
-    RH_TRY(push_ahead(s, status));
+    if (!p->pull) RH_TRY(push_ahead(s, status));
     RH_TRY(rh_sph_viscosity_act(f, &how, s->rubbed.friction, &s->me->arena, &solved, status));
     if (grip) memcpy(s->rubbed.flow, f->flow, 4 * (size_t)f->count * sizeof(float));
-    add_push(s, -f->dt);
+    if (!p->pull) add_push(s, -f->dt);
     tell(s, "viscosity", solved.iterations);
     if (solved.converged) return RH_OK;
     s->report->unconverged = true;
@@ -520,7 +531,7 @@ static rh_code find_pressure(step *s, const rh_sph_prediction *predict, rh_statu
                                           .tolerance = p->tolerance,
                                           .max_iterations = (int)p->max_iterations};
     rh_sph_solved solved;
-    RH_TRY(solvers[p->solver](&s->fluid, &options, &s->me->arena, &solved, status));
+    RH_TRY((p->pull ? rh_sph_solve_pull : solvers[p->solver])(&s->fluid, &options, &s->me->arena, &solved, status));
     s->report->residual = solved.error;
     if (is_viscous(p)) tell(s, "projection", solved.iterations);
     else s->report->iterations = solved.iterations;
@@ -537,7 +548,7 @@ static void set_velocities(step *s)
     rh_sph_fluid *f = &s->fluid;
     rh_vec3 *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     float *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
-    float unit = (float)s->me->params->density * f->kernel->gradient;
+    float unit = pressure_unit(s->me);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
         float dt = s->held && s->held[i] ? 0 : f->dt;
@@ -603,7 +614,8 @@ static void find_shift(const step *s, int64_t i, float scale)
     const rh_sph_fluid *f = &s->fluid;
     const float whole = 0.97f, none = 0.9f;  // densities
     float *to = f->uneven + 4 * i, most = 0.1f * f->kernel->spacing;
-    float part = s->held && s->held[i] ? 0 : rh_min(rh_max_of((f->density[i] - none) / (whole - none), 0), 1);
+    float inside = s->me->params->pull ? to[3] : rh_min(rh_max_of((f->density[i] - none) / (whole - none), 0), 1);
+    float part = s->held && s->held[i] ? 0 : inside;
     rh_vec3 by = rh_v3_scale(rh_v3(to[0], to[1], to[2]), scale);
     float length = rh_v3_length(by);
     by = rh_v3_scale(by, part * (length > most ? most / length : 1));
@@ -631,10 +643,14 @@ static rh_vec3 find_shifts(const step *s, float scale)
     return rh_v3((float)(mean[0] / all), (float)(mean[1] / all), (float)(mean[2] / all));
 }
 
+// Where nothing else keeps particles even they are shifted twice as far.
+static const float PULL_SHIFT = 2;
+
 static void shift(const step *s, rh_vec3 *x)
 {
     const rh_sph_fluid *f = &s->fluid;
-    float d = f->kernel->spacing, scale = (float)s->me->params->shifting * d * d * shift_share(s);
+    const rh_sph_params *p = s->me->params;
+    float d = f->kernel->spacing, scale = (float)p->shifting * d * d * shift_share(s) * (p->pull ? PULL_SHIFT : 1);
     rh_vec3 mean = find_shifts(s, scale);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
@@ -769,7 +785,7 @@ static int64_t sph_predict_bytes(const void *params, int dimension, int64_t part
 {
     const rh_sph_params *p = params;
     int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
-    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40, search = dimension == 3 ? 200 : 104;
+    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + (p->pull ? 68 : 40), search = dimension == 3 ? 200 : 104;
     if (system < search) system = search;
     // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids, growth; the
     // matrix.

@@ -30,6 +30,7 @@ typedef struct rh_sph_params {
     double blend_from, blend_to;  // wall samples in sight
     int surface, wall_term;       // rh_sph_surface, rh_sph_wall_term
     bool levels, full, clamp_source;
+    bool pull;  // pressure below that of the air holds the liquid together
 } rh_sph_params;
 
 extern const rh_param_table rh_sph_table;

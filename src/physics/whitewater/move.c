@@ -63,52 +63,6 @@ static rh_code find_rooms(const rh_foam_motion *m, rh_status *status)
     return RH_OK;
 }
 
-// --- foam that draws together ----------------------------------------------------------------------------------------
-// Counts are whole numbers, so the order in which threads add does not matter.
-static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, int32_t *foam)
-{
-    float half = 0.5f * (float)m->dt;
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < rh_blocks(count); b++) {
-        int32_t tile = -1;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
-            if (p->kind[i] != RH_CLASS_FOAM) continue;
-            int64_t cell = rh_foam_find(m->flow, tile, rh_v3_add(p->x[i], rh_v3_scale(p->v[i], half)));
-            if (cell < 0) continue;
-            tile = rh_foam_tile(m->flow, cell);
-#pragma omp atomic
-            foam[cell]++;
-        }
-    }
-}
-
-// Towards where there is more foam, along the surface, the faster the more the numbers differ.
-static rh_code find_gather(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, rh_status *status)
-{
-    const rh_tiles *t = &m->flow->tiles;
-    size_t values = (size_t)rh_tiles_values(t) + 8;
-    int32_t *foam = rh_arena_take_zero(m->arena, values * sizeof *foam, status);
-    float *many = rh_arena_take(m->arena, values * sizeof *many, status);
-    m->flow->gather = rh_arena_take(m->arena, values * sizeof *m->flow->gather, status);
-    if (!foam || !many || !m->flow->gather) return RH_MEMORY;
-    count_foam(m, p, count, foam);
-    for (size_t i = 0; i < values; i++) many[i] = (float)foam[i];
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < t->count; n++) {
-        float b[SIDE * SIDE * SIDE];
-        rh_block_load(t, many, n, 1, 0, b);
-        for (int c = 0; c < t->cells; c++) {
-            int at = rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6), next[3] = {1, SIDE, SIDE * SIDE};
-            rh_vec3 way = {0, 0, 0}, normal = m->flow->normal[(int64_t)n * t->cells + c];
-            for (int a = 0; a < t->dimension; a++) (&way.x)[a] = b[at + next[a]] - b[at - next[a]];
-            way = rh_v3_sub(way, rh_v3_scale(normal, rh_v3_dot(way, normal)));
-            float scale = (float)m->params->gather / (rh_v3_length(way) + b[at] + 1);
-            m->flow->gather[(int64_t)n * t->cells + c] = rh_v3_scale(way, scale);
-        }
-    }
-    return RH_OK;
-}
-
 // --- eight particles -------------------------------------------------------------------------------------------------
 // A law of motion over the step.
 typedef struct law {
@@ -183,6 +137,16 @@ static inline int32_t tile_near(const rh_tiles *t, int32_t other, const spots *s
     unsigned dx = (unsigned)(at.x - t->at[other].x + 1), dy = (unsigned)(at.y - t->at[other].y + 1),
              dz = (unsigned)(at.z - t->at[other].z + 1);
     return dx < 3 && dy < 3 && dz < 3 ? t->near[other][dx + 3 * dy + 9 * dz] : rh_tiles_find(t, at);
+}
+
+static inline int lanes_from(int64_t i, int64_t end) { return end - i < LANES ? (int)(end - i) : LANES; }
+
+// Eight places or velocities, or the `lanes` that there are and zeros.
+static inline void load_some(const rh_vec3 *from, int lanes, rh_f8 out[3])
+{
+    rh_vec3 few[LANES] = {{0, 0, 0}};
+    if (lanes < LANES) memcpy(few, from, (size_t)lanes * sizeof *few);
+    rh_f8_load3(lanes < LANES ? &few->x : &from->x, &out[0], &out[1], &out[2]);
 }
 
 static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int32_t *last, seats *out)
@@ -317,6 +281,63 @@ static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s
     }
 }
 
+// --- foam that draws together ----------------------------------------------------------------------------------------
+// Counts are whole numbers, so the order in which threads add does not matter.
+static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, int32_t *foam)
+{
+    const rh_tiles *t = &m->flow->tiles;
+    const float half = 0.5f * (float)m->dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        int32_t near = -1;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i += LANES) {
+            int lanes = lanes_from(i, rh_block_end(b, count)), members = 0;
+            for (int n = 0; n < lanes; n++) members |= (p->kind[i + n] == RH_CLASS_FOAM) << n;
+            if (!members) continue;
+            rh_f8 x[3], v[3];
+            load_some(p->x + i, lanes, x);
+            load_some(p->v + i, lanes, v);
+            for (int a = 0; a < 3; a++) x[a] += v[a] * half;
+            const spots s = spots_of(t, x);
+            for (; members; members &= members - 1) {
+                int n = __builtin_ctz((unsigned)members);
+                int32_t tile = tile_near(t, near, &s, n);
+                if (tile < 0) continue;
+                near = tile;
+#pragma omp atomic
+                foam[(int64_t)tile * t->cells + s.local[n]]++;
+            }
+        }
+    }
+}
+
+// Towards where there is more foam, along the surface, the faster the more the numbers differ.
+static rh_code find_gather(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, rh_status *status)
+{
+    const rh_tiles *t = &m->flow->tiles;
+    size_t values = (size_t)rh_tiles_values(t) + 8;
+    int32_t *foam = rh_arena_take_zero(m->arena, values * sizeof *foam, status);
+    float *many = rh_arena_take(m->arena, values * sizeof *many, status);
+    m->flow->gather = rh_arena_take(m->arena, values * sizeof *m->flow->gather, status);
+    if (!foam || !many || !m->flow->gather) return RH_MEMORY;
+    count_foam(m, p, count, foam);
+    for (size_t i = 0; i < values; i++) many[i] = (float)foam[i];
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < t->count; n++) {
+        float b[SIDE * SIDE * SIDE];
+        rh_block_load(t, many, n, 1, 0, b);
+        for (int c = 0; c < t->cells; c++) {
+            int at = rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6), next[3] = {1, SIDE, SIDE * SIDE};
+            rh_vec3 way = {0, 0, 0}, normal = m->flow->normal[(int64_t)n * t->cells + c];
+            for (int a = 0; a < t->dimension; a++) (&way.x)[a] = b[at + next[a]] - b[at - next[a]];
+            way = rh_v3_sub(way, rh_v3_scale(normal, rh_v3_dot(way, normal)));
+            float scale = (float)m->params->gather / (rh_v3_length(way) + b[at] + 1);
+            m->flow->gather[(int64_t)n * t->cells + c] = rh_v3_scale(way, scale);
+        }
+    }
+    return RH_OK;
+}
+
 // --- all of them -----------------------------------------------------------------------------------------------------
 static rh_foam_particles from_particle(const rh_foam_particles *p, int64_t i)
 {
@@ -353,10 +374,16 @@ static void copy_some(const rh_foam_particles *from, const rh_foam_particles *to
 static void note_tiles(const rh_foam_flow *flow, const rh_vec3 *x, int64_t begin, int64_t end, int32_t *tiles)
 {
     int32_t last = -1;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t cell = rh_foam_find(flow, last, x[i]);
-        if (cell >= 0) last = rh_foam_tile(flow, cell);
-        tiles[i] = cell < 0 ? flow->tiles.count : last;
+    for (int64_t i = begin; i < end; i += LANES) {
+        int lanes = lanes_from(i, end);
+        rh_f8 y[3];
+        load_some(x + i, lanes, y);
+        const spots s = spots_of(&flow->tiles, y);
+        for (int n = 0; n < lanes; n++) {
+            int32_t tile = tile_near(&flow->tiles, last, &s, n);
+            if (tile >= 0) last = tile;
+            tiles[i + n] = tile < 0 ? flow->tiles.count : tile;
+        }
     }
 }
 
@@ -366,7 +393,7 @@ static int32_t move_block(const rh_foam_motion *m, const laws *l, const rh_foam_
     const bool walls = m->around->obstacles_after->count > 0;
     int32_t tile = -1, over = 0;
     for (int64_t i = begin; i < end; i += LANES) {
-        int count = end - i < LANES ? (int)(end - i) : LANES;
+        int count = lanes_from(i, end);
         rh_foam_particles all = from_particle(p, i), eight = all;
         tail few;
         if (count < LANES) {

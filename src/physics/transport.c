@@ -162,6 +162,14 @@ static void load_solid(const rh_tiles *tiles, const uint8_t *solid, int32_t t, u
     else memset(block, 0, NEAR);
 }
 
+// The value behind a face; none behind a closed one, of which there is one less.
+static inline float beyond(const float *block, const uint8_t *solid, int at, float *open)
+{
+    if (!solid[at]) return block[at];
+    *open -= 1;
+    return 0;
+}
+
 // y = (own - share Laplace) x, with no flux into solids, whose cells stand for themselves.
 static void apply(void *user, const float *x, float *y)
 {
@@ -175,13 +183,11 @@ static void apply(void *user, const float *x, float *y)
         load_solid(tiles, o->solid, t, solid);
         for (int c = 0; c < tiles->cells; c++) {
             int at = rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6);
-            float sum = 0, open = 0;
-            for (int a = 0; a < tiles->dimension; a++)
-                for (int side = -next_cell[a]; side <= next_cell[a]; side += 2 * next_cell[a]) {
-                    if (solid[at + side]) continue;
-                    open += 1;
-                    sum += block[at + side];
-                }
+            float open = (float)(2 * tiles->dimension);
+            float sum = beyond(block, solid, at - 1, &open) + beyond(block, solid, at + 1, &open) +
+                        beyond(block, solid, at - 10, &open) + beyond(block, solid, at + 10, &open);
+            if (tiles->dimension == 3)
+                sum += beyond(block, solid, at - 100, &open) + beyond(block, solid, at + 100, &open);
             float here = block[at];
             y[(int64_t)t * tiles->cells + c] = solid[at] ? here : o->own * here + o->share * (open * here - sum);
         }

@@ -148,26 +148,48 @@ rh_code rh_transport_advect(const rh_tiles *tiles, rh_faces flow, double dt, con
 // --- diffusion -------------------------------------------------------------------------------------------------------
 typedef struct heat_operator {
     const rh_tiles *tiles;
+    const uint8_t *solid;
     float own;    // 1; 0: Poisson's equation
     float share;  // D dt / h^2
 } heat_operator;
 
-// y = (own - share Laplace) x.
+enum { NEAR = 10 * 10 * 10 };  // a tile with one cell around
+static const int next_cell[3] = {1, 10, 100};
+
+static void load_solid(const rh_tiles *tiles, const uint8_t *solid, int32_t t, uint8_t *block)
+{
+    if (solid) rh_block_load_u8(tiles, solid, t, 1, 0, block);
+    else memset(block, 0, NEAR);
+}
+
+// The value behind a face; none behind a closed one, of which there is one less.
+static inline float beyond(const float *block, const uint8_t *solid, int at, float *open)
+{
+    if (!solid[at]) return block[at];
+    *open -= 1;
+    return 0;
+}
+
+// y = (own - share Laplace) x, with no flux into solids, whose cells stand for themselves.
 static void apply(void *user, const float *x, float *y)
 {
     const heat_operator *o = user;
     const rh_tiles *tiles = o->tiles;
-    int side = rh_block_side(1);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
-        float block[10 * 10 * 10];
+        float block[NEAR];
+        uint8_t solid[NEAR];
         rh_block_load(tiles, x, t, 1, 0, block);
+        load_solid(tiles, o->solid, t, solid);
         for (int c = 0; c < tiles->cells; c++) {
-            const float *at = block + rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6);
-            float sum = at[-1] + at[1] + at[-side] + at[side];
-            if (tiles->dimension == 3) sum += at[-side * side] + at[side * side];
-            y[(int64_t)t * tiles->cells + c] = o->own * at[0] +
-                                               o->share * ((float)(2 * tiles->dimension) * at[0] - sum);
+            int at = rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6);
+            float open = (float)(2 * tiles->dimension);
+            float sum = beyond(block, solid, at - 1, &open) + beyond(block, solid, at + 1, &open) +
+                        beyond(block, solid, at - 10, &open) + beyond(block, solid, at + 10, &open);
+            if (tiles->dimension == 3)
+                sum += beyond(block, solid, at - 100, &open) + beyond(block, solid, at + 100, &open);
+            float here = block[at];
+            y[(int64_t)t * tiles->cells + c] = solid[at] ? here : o->own * here + o->share * (open * here - sum);
         }
     }
 }
@@ -183,10 +205,10 @@ static rh_code solve(const heat_operator *heat, float *right, float *values, dou
     return solved.converged ? RH_OK : rh_fail(status, RH_NUMERIC, "the diffusion of a field did not converge");
 }
 
-rh_code rh_transport_diffuse(const rh_tiles *tiles, double share, float *values, rh_arena *arena,
+rh_code rh_transport_diffuse(const rh_tiles *tiles, double share, const uint8_t *solid, float *values, rh_arena *arena,
                              rh_step_report *report, rh_status *status)
 {
-    const heat_operator heat = {tiles, 1, (float)share};
+    const heat_operator heat = {tiles, solid, 1, (float)share};
     if (heat.share == 0) return RH_OK;
     float *right = rh_field_new(tiles, arena, status);
     if (!right) return RH_MEMORY;
@@ -195,36 +217,72 @@ rh_code rh_transport_diffuse(const rh_tiles *tiles, double share, float *values,
 }
 
 // --- flow without divergence -----------------------------------------------------------------------------------------
-static float difference(const float *block, int at, int a)
+// A component of the flow, the pressure, and solids in a tile and one cell around.
+typedef struct near_blocks {
+    float u[NEAR], p[NEAR];
+    uint8_t solid[NEAR];
+} near_blocks;
+
+// Across the face from a cell to the next one at `there`: the mean of both, or the solid's.
+static float across(const near_blocks *b, int at, int there)
 {
-    static const int next[3] = {1, 10, 100};
-    return 0.5f * (block[at + next[a]] - block[at - next[a]]);
+    return b->solid[there] ? b->u[there] : 0.5f * (b->u[at] + b->u[there]);
+}
+
+static void add_divergence(const rh_tiles *tiles, const near_blocks *b, int axis, float *right)
+{
+    for (int c = 0; c < tiles->cells; c++) {
+        int at = rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6), side = next_cell[axis];
+        if (!b->solid[at]) right[c] += across(b, at, at - side) - across(b, at, at + side);
+    }
+}
+
+// The mean of what both faces have afterwards; where both are open, only the pressure's part of it.
+static void push_cells(const rh_tiles *tiles, const near_blocks *b, int axis, float *out)
+{
+    for (int c = 0; c < tiles->cells; c++) {
+        int at = rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6), low = at - next_cell[axis],
+            high = at + next_cell[axis];
+        float before = b->solid[low] ? 0 : b->p[at] - b->p[low], after = b->solid[high] ? 0 : b->p[high] - b->p[at];
+        bool walled = b->solid[low] || b->solid[high];
+        float old = walled ? 0.5f * (across(b, at, low) + across(b, at, high)) : b->u[at];
+        out[c] = b->solid[at] ? b->u[at] : old - 0.5f * (before + after);
+    }
 }
 
 // Central differences between cell centres, and the compact Laplacian: an approximate projection (A. S. Almgren,
-// J. B. Bell, W. G. Szymczak, SIAM J. Sci. Comput. 17, 1996). What a checkerboard of velocities has stays.
-rh_code rh_transport_project(const rh_tiles *tiles, rh_faces flow, rh_arena *arena, rh_step_report *report,
-                             rh_status *status)
+// J. B. Bell, W. G. Szymczak, SIAM J. Sci. Comput. 17, 1996). What a checkerboard of velocities has stays. Beside walls
+// faces count, and a cell has the mean of its own.
+rh_code rh_transport_project(const rh_tiles *tiles, const uint8_t *solid, rh_faces flow, rh_arena *arena,
+                             rh_step_report *report, rh_status *status)
 {
-    const heat_operator poisson = {tiles, 0, 1};
+    // Rooms that solids close need not keep their volume when these move: air may be pressed there, a little.
+    const heat_operator poisson = {tiles, solid, solid ? 1e-5f : 0, 1};
+    size_t bytes = (size_t)rh_tiles_values(tiles) * sizeof(float);
     float *right = rh_field_new(tiles, arena, status), *p = rh_field_new(tiles, arena, status);
     if (!right || !p) return RH_MEMORY;
-    memset(p, 0, (size_t)rh_tiles_values(tiles) * sizeof *p);
-    for (int pass = 0; pass < 2; pass++) {
+    memset(p, 0, bytes);
+    memset(right, 0, bytes);
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        near_blocks b;
+        load_solid(tiles, solid, t, b.solid);
+        for (int a = 0; a < tiles->dimension; a++) {
+            rh_block_load(tiles, flow.axis[a], t, 1, 0, b.u);
+            add_divergence(tiles, &b, a, right + (int64_t)t * tiles->cells);
+        }
+    }
+    RH_TRY(solve(&poisson, right, p, 1e-3, arena, report, status));
+    for (int a = 0; a < tiles->dimension; a++) {
 #pragma omp parallel for schedule(static)
         for (int32_t t = 0; t < tiles->count; t++) {
-            float block[10 * 10 * 10];
-            float *out = right + (int64_t)t * tiles->cells;
-            for (int a = 0; a < tiles->dimension; a++) {
-                rh_block_load(tiles, pass ? p : flow.axis[a], t, 1, 0, block);
-                for (int c = 0; c < tiles->cells; c++) {
-                    float d = difference(block, rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6), a);
-                    if (pass) flow.axis[a][(int64_t)t * tiles->cells + c] -= d;
-                    else out[c] = a ? out[c] - d : -d;
-                }
-            }
+            near_blocks b;
+            load_solid(tiles, solid, t, b.solid);
+            rh_block_load(tiles, flow.axis[a], t, 1, 0, b.u);
+            rh_block_load(tiles, p, t, 1, 0, b.p);
+            push_cells(tiles, &b, a, right + (int64_t)t * tiles->cells);
         }
-        if (pass == 0) RH_TRY(solve(&poisson, right, p, 1e-3, arena, report, status));
+        memcpy(flow.axis[a], right, bytes);
     }
     return RH_OK;
 }

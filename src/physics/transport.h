@@ -22,12 +22,12 @@ rh_code rh_transport_tiles(rh_fields *fields, const char *name, double least, co
 // Values after `dt` (s) in the flow (m/s), which they may be components of. Paths are at most four cells long.
 rh_code rh_transport_advect(const rh_tiles *tiles, rh_faces flow, double dt, const rh_transport_value *values,
                             int count, rh_arena *arena, rh_status *status);
-// `share`: diffusivity times step over the square of a cell.
-rh_code rh_transport_diffuse(const rh_tiles *tiles, double share, float *values, rh_arena *arena,
+// `share`: diffusivity times step over the square of a cell. Nothing goes into solids.
+rh_code rh_transport_diffuse(const rh_tiles *tiles, double share, const uint8_t *solid, float *values, rh_arena *arena,
                              rh_step_report *report, rh_status *status);
-// Takes from a flow what diverges, with open air around the tiles.
-rh_code rh_transport_project(const rh_tiles *tiles, rh_faces flow, rh_arena *arena, rh_step_report *report,
-                             rh_status *status);
+// Takes from a flow what diverges, with open air around the tiles and no flow through the walls of solids.
+rh_code rh_transport_project(const rh_tiles *tiles, const uint8_t *solid, rh_faces flow, rh_arena *arena,
+                             rh_step_report *report, rh_status *status);
 // What is below `least` is none: what spreads without end would fill tiles and files with numbers that nobody sees, and
 // slow ones at that.
 void rh_transport_forget(const rh_tiles *tiles, double least, float *values);

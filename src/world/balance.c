@@ -41,6 +41,19 @@ rh_totals rh_balance_totals(const rh_points *points, double unit, rh_dvec3 gravi
                        .weight = m[3]};
 }
 
+double rh_balance_weight(const rh_points *points, double unit)
+{
+    const rh_weights weights = rh_weights_of(points, unit);
+    double sums[PARTS] = {0}, all = 0;
+    if (!weights.radius) return (double)points->count;
+#pragma omp parallel for schedule(static)
+    for (int part = 0; part < PARTS; part++)
+        for (int64_t i = start_of(part, points->count); i < start_of(part + 1, points->count); i++)
+            sums[part] += rh_weight(&weights, i);
+    for (int part = 0; part < PARTS; part++) all += sums[part];
+    return all;
+}
+
 double rh_balance_power(const rh_points *points, double unit, rh_balance_field *acceleration, const void *user)
 {
     const rh_weights weights = rh_weights_of(points, unit);

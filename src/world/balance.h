@@ -50,6 +50,7 @@ static inline double rh_balance_energy(rh_dvec3 gravity, double lag, rh_vec3 x, 
 
 // Of all particles.
 rh_totals rh_balance_totals(const rh_points *points, double unit, rh_dvec3 gravity);
+double rh_balance_weight(const rh_points *points, double unit);  // the same as its weight, for less
 // Sum of velocity times acceleration: what a field of forces does in a second.
 typedef rh_dvec3 rh_balance_field(rh_dvec3 point, const void *user);
 double rh_balance_power(const rh_points *points, double unit, rh_balance_field *acceleration, const void *user);

@@ -497,7 +497,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     double kick = 0.5 * (m->last_dt + step);
     power += power_of_forces(m, step);
     m->seeder.balance.work_forces += 0.5 * kick * power;
-    double weight = m->seeder.unit_radius > 0 ? totals_of(m).weight : (double)m->points->count;
+    double weight = rh_balance_weight(m->points, m->seeder.unit_radius);
     m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity, rh_d3_scale(m->around.gravity, kick * weight));
     m->seeder.lag = 0.5 * step;
     m->time += step;

@@ -168,7 +168,7 @@ static rh_code dye_step(void *self, const rh_surroundings *around, double dt, rh
     RH_TRY(rh_transport_advect(&tiles, flow, dt, &value, 1, &me->arena, status));
     rh_step_stage(report, &clock, "advect");
     double share = me->params->diffusivity * dt / (me->fields->h * me->fields->h);
-    RH_TRY(rh_transport_diffuse(&tiles, share, values_of(me), &me->arena, report, status));
+    RH_TRY(rh_transport_diffuse(&tiles, share, NULL, values_of(me), &me->arena, report, status));
     for (int i = 0; i < around->inflow_count; i++)
         stain(me, &tiles, around->inflows[i].shape, &around->inflows[i].pose);
     rh_transport_forget(&tiles, 1e-3 * me->params->least, values_of(me));

@@ -7,8 +7,9 @@
 //     that of the air in a cell, du/dt = L drag (v - u), solved by backward Euler, so that any load is stable
 //  3. push: air with mist is heavier than air: du/dt = g mist / air_density (Boussinesq: inertia is that of dry air)
 //  4. project: the air keeps its volume (physics/transport.h); around the tiles it is open
-//  5. advect velocity and mist, which sinks through the air; diffuse both; mist dries up
-// Particles are added cell by cell in the order of the base, so sums do not depend on threads. Solids are not seen.
+//  5. advect velocity and mist (carry.h), which sinks through the air; diffuse both; mist dries up
+// Particles are added cell by cell in the order of the base, so sums do not depend on threads. Cells whose centres are
+// in solids have these's velocity, and nothing goes through their faces; what is shed in them stays there.
 #include "physics/mist/mist.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "physics/base_run.h"
+#include "physics/mist/carry.h"
 #include "physics/step.h"
 #include "physics/transport.h"
 
@@ -61,14 +63,15 @@ static rh_faces air_of(const mist *me)
 static double fastest_air(const mist *me)
 {
     const rh_faces air = air_of(me);
-    double most = 0;
+    const rh_vec3 wind = rh_v3_from(me->params->wind);
+    double most = rh_d3_length(me->params->wind);  // where there is no air yet
     int64_t values = (int64_t)me->fields->count * me->fields->cells;
 #pragma omp parallel for schedule(static) reduction(max : most)
     for (int64_t i = 0; i < values; i++) {
         rh_vec3 v = {air.axis[0][i], air.axis[1][i], air.axis[2][i]};
-        most = fmax(most, (double)rh_v3_length(v));
+        most = fmax(most, (double)rh_v3_length(rh_v3_add(v, wind)));
     }
-    return most + rh_d3_length(me->params->wind) + me->params->fall;
+    return most + me->params->fall;
 }
 
 // Particles shed where they are at the middle of the step: they must not jump over cells either.
@@ -174,6 +177,34 @@ static rh_code shed(mist *me, const source *s, const rh_tiles *tiles, double dt,
     return RH_OK;
 }
 
+// --- solids ----------------------------------------------------------------------------------------------------------
+static rh_code find_solids(mist *me, const rh_surroundings *around, const rh_tiles *tiles, uint8_t **out,
+                           rh_status *status)
+{
+    const rh_obstacles *solids = around->obstacles_after;
+    *out = NULL;
+    if (!solids || !solids->count) return RH_OK;
+    uint8_t *solid = *out = rh_arena_take_zero(&me->arena, (size_t)rh_tiles_values(tiles) + 8, status);
+    if (!solid) return RH_MEMORY;
+    const rh_faces air = air_of(me);
+    const double corner = sqrt(tiles->dimension) * RH_TILE / 2 * me->fields->h;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_vec3 first = rh_cell_center(tiles, t, 0, 0, 0), last = rh_cell_center(tiles, t, 7, 7, 7);
+        int which;
+        double far = rh_obstacles_distance(solids, rh_d3_from(rh_v3_scale(rh_v3_add(first, last), 0.5f)), &which);
+        for (int c = 0; c < tiles->cells && (which < 0 || far < corner); c++) {
+            rh_dvec3 at = rh_d3_from(rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6));
+            if (!(rh_obstacles_distance(solids, at, &which) < 0) || which < 0) continue;
+            int64_t i = (int64_t)t * tiles->cells + c;
+            rh_dvec3 v = rh_d3_sub(rh_obstacles_velocity(solids, which, at), me->params->wind);
+            solid[i] = 1;
+            for (int a = 0; a < tiles->dimension; a++) air.axis[a][i] = (float)(&v.x)[a];
+        }
+    }
+    return RH_OK;
+}
+
 // --- the air ---------------------------------------------------------------------------------------------------------
 static void push(const mist *me, const rh_surroundings *around, const rh_tiles *tiles, double dt)
 {
@@ -185,37 +216,37 @@ static void push(const mist *me, const rh_surroundings *around, const rh_tiles *
         for (int a = 0; a < tiles->dimension; a++) air.axis[a][i] += (&pull.x)[a] * density[i];
 }
 
-// The air with the wind; `sinking`: as mist sees it.
-static void fill_flow(const mist *me, const rh_surroundings *around, const rh_tiles *tiles, bool sinking, rh_faces flow)
+// The air with the wind; `sinking`: as mist sees it, which stays in solids.
+static void fill_flow(const mist *me, const rh_surroundings *around, const rh_tiles *tiles, const uint8_t *solid,
+                      bool sinking, rh_faces flow)
 {
     const rh_faces air = air_of(me);
     double g = rh_d3_length(around->gravity);
-    rh_dvec3 all = me->params->wind;
-    if (sinking && g > 0) all = rh_d3_add(all, rh_d3_scale(around->gravity, me->params->fall / g));
-    rh_vec3 add = rh_v3_from(all);
+    rh_vec3 wind = rh_v3_from(me->params->wind), sink = {0, 0, 0};
+    if (sinking && g > 0) sink = rh_v3_from(rh_d3_scale(around->gravity, me->params->fall / g));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rh_tiles_values(tiles); i++)
-        for (int a = 0; a < tiles->dimension; a++) flow.axis[a][i] = air.axis[a][i] + (&add.x)[a];
+        for (int a = 0; a < tiles->dimension; a++)
+            flow.axis[a][i] = air.axis[a][i] + (&wind.x)[a] + (solid && solid[i] ? 0 : (&sink.x)[a]);
 }
 
-static rh_code carry(mist *me, const rh_surroundings *around, const rh_tiles *tiles, double dt, rh_step_report *report,
-                     rh_status *status)
+static rh_code carry(mist *me, const rh_surroundings *around, const rh_tiles *tiles, const uint8_t *solid, double dt,
+                     rh_step_report *report, rh_status *status)
 {
     const rh_faces air = air_of(me);
     rh_faces flow;
     RH_TRY(rh_faces_new(&flow, tiles, false, &me->arena, status));
-    const rh_transport_value density = {density_of(me), 0, INFINITY},
-                             velocity[3] = {{air.axis[0], -INFINITY, INFINITY},
-                                            {air.axis[1], -INFINITY, INFINITY},
-                                            {air.axis[2], -INFINITY, INFINITY}};
-    fill_flow(me, around, tiles, true, flow);
-    RH_TRY(rh_transport_advect(tiles, flow, dt, &density, 1, &me->arena, status));
-    fill_flow(me, around, tiles, false, flow);
+    const rh_transport_value velocity[3] = {
+        {air.axis[0], -INFINITY, INFINITY}, {air.axis[1], -INFINITY, INFINITY}, {air.axis[2], -INFINITY, INFINITY}};
+    fill_flow(me, around, tiles, solid, true, flow);
+    const rh_carried density = {tiles, flow, solid, around->step & 1, dt};
+    RH_TRY(rh_carry(&density, density_of(me), &me->arena, status));
+    fill_flow(me, around, tiles, solid, false, flow);
     RH_TRY(rh_transport_advect(tiles, flow, dt, velocity, tiles->dimension, &me->arena, status));
     double share = me->params->diffusivity * dt / (me->fields->h * me->fields->h);
-    RH_TRY(rh_transport_diffuse(tiles, share, density.at, &me->arena, report, status));
+    RH_TRY(rh_transport_diffuse(tiles, share, solid, density_of(me), &me->arena, report, status));
     for (int a = 0; a < tiles->dimension; a++)
-        RH_TRY(rh_transport_diffuse(tiles, share, air.axis[a], &me->arena, report, status));
+        RH_TRY(rh_transport_diffuse(tiles, share, solid, air.axis[a], &me->arena, report, status));
     return RH_OK;
 }
 
@@ -235,6 +266,7 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     const rh_base_run *base = base_of(me, around);
     rh_tiles tiles;
     rh_tile *keys;
+    uint8_t *solid;
     int64_t count;
     double clock = rh_seconds();
     rh_arena_reset(&me->arena);
@@ -246,10 +278,11 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     rh_step_stage(report, &clock, "tiles");
     RH_TRY(shed(me, &from, &tiles, dt, status));
     push(me, around, &tiles, dt);
+    RH_TRY(find_solids(me, around, &tiles, &solid, status));
     rh_step_stage(report, &clock, "forces");
-    RH_TRY(rh_transport_project(&tiles, air_of(me), &me->arena, report, status));
+    RH_TRY(rh_transport_project(&tiles, solid, air_of(me), &me->arena, report, status));
     rh_step_stage(report, &clock, "pressure");
-    RH_TRY(carry(me, around, &tiles, dt, report, status));
+    RH_TRY(carry(me, around, &tiles, solid, dt, report, status));
     dry(me, &tiles, dt);
     rh_step_stage(report, &clock, "advect");
     report->tiles = tiles.count;

@@ -65,15 +65,18 @@ static void finish(const rh_foam_emission *e, int32_t tile, rh_vec3 place, float
     p->id[to] = e->around->first_id + (e->around->next_id ? *e->around->next_id : to - n) + n;
 }
 
+typedef struct parent {
+    rh_vec3 x, v;
+    int64_t id;
+} parent;
+
 // Somewhere in a disc as wide as the particle of the base, along the way that it went since the last tick.
-static void make_one(const rh_foam_emission *e, int32_t tile, uint32_t i, int64_t tick, int64_t k,
+static void make_one(const rh_foam_emission *e, int32_t tile, const parent *from, int64_t tick, int64_t k,
                      const rh_foam_particles *p, int64_t to, int64_t n)
 {
     const rh_base_run *base = e->base;
-    const rh_points *from = &e->flow->points;
-    rh_vec3 x = ((const rh_vec3 *)rh_points_data(from, "P", RH_POINT_VEC3F))[i],
-            v = ((const rh_vec3 *)rh_points_data(from, "v", RH_POINT_VEC3F))[i];
-    int64_t id = ((const int64_t *)rh_points_data(from, "id", RH_POINT_I64))[i];
+    const rh_vec3 x = from->x, v = from->v;
+    const int64_t id = from->id;
     float u[4];
     for (int m = 0; m < 4; m++)
         u[m] = rh_random(e->around->seed, (uint64_t)id, (uint32_t)tick, (uint32_t)(1 + 8 * k + m));
@@ -110,6 +113,8 @@ rh_code rh_foam_emit(const rh_foam_emission *e, rh_points *points, rh_status *st
     const rh_tiles *t = &e->flow->tiles;
     const ticks now = ticks_in(e);
     const int64_t *id = rh_points_data(&e->flow->points, "id", RH_POINT_I64);
+    const rh_vec3 *x = rh_points_data(&e->flow->points, "P", RH_POINT_VEC3F),
+                  *v = rh_points_data(&e->flow->points, "v", RH_POINT_VEC3F);
     int64_t before = points->count, *starts;
     starts = rh_arena_take_zero(e->arena, (size_t)(t->count + 1) * sizeof *starts, status);
     if (!starts) return RH_MEMORY;
@@ -125,8 +130,9 @@ rh_code rh_foam_emit(const rh_foam_emission *e, rh_points *points, rh_status *st
                 for (uint32_t i = t->first[cell]; i < t->first[cell + 1]; i++)
                     for (int64_t tick = now.first; tick < now.end; tick++) {
                         int64_t made = drawn(e, wanted, id[i], tick, 0);
+                        const parent from = {x[i], v[i], id[i]};
                         for (int64_t k = 0; k < made && fill && before + to < points->count; k++, to++)
-                            make_one(e, n, i, tick, k, &p, before + to, to);
+                            make_one(e, n, &from, tick, k, &p, before + to, to);
                         if (!fill) to += made;
                     }
             }

@@ -255,6 +255,40 @@ static void fill_rates(rh_foam_flow *flow, const rh_whitewater_params *p)
     }
 }
 
+// A table of the box around all tiles, unless most of it would be empty.
+static rh_code build_map(rh_foam_flow *flow, rh_arena *arena, rh_status *status)
+{
+    enum { EMPTY = 64, SMALL = 4096 };  // entries a tile, and what is allowed anyway
+    const rh_tiles *t = &flow->tiles;
+    rh_foam_map *m = &flow->map;
+    *m = (rh_foam_map){0};
+    if (!t->count || t->count >= 1 << 24) return RH_OK;
+    rh_tile low = t->at[0], high = t->at[0];
+    for (int32_t n = 1; n < t->count; n++)
+        for (int a = 0; a < 3; a++) {
+            int32_t at = (&t->at[n].x)[a];
+            if (at < (&low.x)[a]) (&low.x)[a] = at;
+            if (at > (&high.x)[a]) (&high.x)[a] = at;
+        }
+    double entries = 1;
+    m->low = low;
+    for (int a = 0; a < 3; a++) {
+        double side = (double)(&high.x)[a] - (double)(&low.x)[a] + 1;
+        entries *= side;
+        if (entries > EMPTY * (double)t->count + SMALL || entries > 1e9) return RH_OK;
+        m->size[a] = (int32_t)side;
+    }
+    m->none = (uint32_t)entries;
+    m->tiles = rh_arena_take(arena, ((size_t)m->none + 1) * sizeof *m->tiles, status);
+    if (!m->tiles) return RH_MEMORY;
+    for (uint32_t n = 0; n <= m->none; n++) m->tiles[n] = -1;
+    for (int32_t n = 0; n < t->count; n++) {
+        rh_tile at = t->at[n];
+        m->tiles[(at.x - low.x) + m->size[0] * ((at.y - low.y) + m->size[1] * (at.z - low.z))] = (float)n;
+    }
+    return RH_OK;
+}
+
 rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *params, const rh_base_run *base,
                            rh_arena *arena, rh_status *status)
 {
@@ -268,6 +302,7 @@ rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *param
     RH_TRY(rh_tiles_build(&flow->tiles, base->dimension, h, rh_points_data(&flow->points, "P", RH_POINT_VEC3F),
                           flow->points.count, MARGIN, arena, status));
     RH_TRY(rh_tiles_sort(&flow->tiles, &flow->points, arena, status));
+    RH_TRY(build_map(flow, arena, status));
     size_t values = (size_t)rh_tiles_values(&flow->tiles) + 8;
     size_t padded = (size_t)flow->tiles.count * (size_t)rh_block_values(&flow->tiles, 1) + 8;
     flow->cells = rh_arena_take(arena, padded * sizeof *flow->cells, status);

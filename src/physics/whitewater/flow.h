@@ -16,8 +16,17 @@ typedef struct rh_foam_cell {
     rh_vec3 v;    // m/s
 } rh_foam_cell;
 
+// Tiles by their place in the box around them all, so that eight are found at once.
+typedef struct rh_foam_map {
+    rh_tile low;
+    int32_t size[3];  // in tiles
+    float *tiles;     // their numbers; -1: none, as at `none`. NULL: they are too far apart, or too many for floats
+    uint32_t none;
+} rh_foam_map;
+
 typedef struct rh_foam_flow {
     rh_tiles tiles;
+    rh_foam_map map;
     rh_points points;     // of the base, sorted: P, v, id. Keeps its memory from step to step
     rh_foam_cell *cells;  // [tiles.count * rh_block_values(tiles, 1)]: each tile with the cells around it
     rh_foam_cell *moved;  // the same with share times velocity for v: what is interpolated

@@ -63,52 +63,6 @@ static rh_code find_rooms(const rh_foam_motion *m, rh_status *status)
     return RH_OK;
 }
 
-// --- foam that draws together ----------------------------------------------------------------------------------------
-// Counts are whole numbers, so the order in which threads add does not matter.
-static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, int32_t *foam)
-{
-    float half = 0.5f * (float)m->dt;
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < rh_blocks(count); b++) {
-        int32_t tile = -1;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
-            if (p->kind[i] != RH_CLASS_FOAM) continue;
-            int64_t cell = rh_foam_find(m->flow, tile, rh_v3_add(p->x[i], rh_v3_scale(p->v[i], half)));
-            if (cell < 0) continue;
-            tile = rh_foam_tile(m->flow, cell);
-#pragma omp atomic
-            foam[cell]++;
-        }
-    }
-}
-
-// Towards where there is more foam, along the surface, the faster the more the numbers differ.
-static rh_code find_gather(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, rh_status *status)
-{
-    const rh_tiles *t = &m->flow->tiles;
-    size_t values = (size_t)rh_tiles_values(t) + 8;
-    int32_t *foam = rh_arena_take_zero(m->arena, values * sizeof *foam, status);
-    float *many = rh_arena_take(m->arena, values * sizeof *many, status);
-    m->flow->gather = rh_arena_take(m->arena, values * sizeof *m->flow->gather, status);
-    if (!foam || !many || !m->flow->gather) return RH_MEMORY;
-    count_foam(m, p, count, foam);
-    for (size_t i = 0; i < values; i++) many[i] = (float)foam[i];
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < t->count; n++) {
-        float b[SIDE * SIDE * SIDE];
-        rh_block_load(t, many, n, 1, 0, b);
-        for (int c = 0; c < t->cells; c++) {
-            int at = rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6), next[3] = {1, SIDE, SIDE * SIDE};
-            rh_vec3 way = {0, 0, 0}, normal = m->flow->normal[(int64_t)n * t->cells + c];
-            for (int a = 0; a < t->dimension; a++) (&way.x)[a] = b[at + next[a]] - b[at - next[a]];
-            way = rh_v3_sub(way, rh_v3_scale(normal, rh_v3_dot(way, normal)));
-            float scale = (float)m->params->gather / (rh_v3_length(way) + b[at] + 1);
-            m->flow->gather[(int64_t)n * t->cells + c] = rh_v3_scale(way, scale);
-        }
-    }
-    return RH_OK;
-}
-
 // --- eight particles -------------------------------------------------------------------------------------------------
 // A law of motion over the step.
 typedef struct law {
@@ -185,7 +139,40 @@ static inline int32_t tile_near(const rh_tiles *t, int32_t other, const spots *s
     return dx < 3 && dy < 3 && dz < 3 ? t->near[other][dx + 3 * dy + 9 * dz] : rh_tiles_find(t, at);
 }
 
-static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int32_t *last, seats *out)
+// The tiles of eight places, -1: none. `near`: a tile that one is probably near, for the next call.
+static inline rh_i8 tiles_of(const rh_foam_flow *flow, const spots *s, int32_t *near)
+{
+    const rh_foam_map *m = &flow->map;
+    rh_i8 at = {0}, inside = s->there;
+    if (!m->tiles) {
+        for (int n = 0; n < LANES; n++) {
+            at[n] = tile_near(&flow->tiles, *near, s, n);
+            if (at[n] >= 0) *near = at[n];
+        }
+        return at;
+    }
+    for (int a = 2; a >= 0; a--) {
+        rh_i8 k = s->tile[a] - (&m->low.x)[a];
+        inside &= (k >= 0) & (k < m->size[a]);
+        at = (at * m->size[a] + k) & inside;
+    }
+    uint32_t entry[LANES];
+    at |= (int32_t)m->none & ~inside;
+    memcpy(entry, &at, sizeof entry);
+    return __builtin_convertvector(rh_f8_gather(m->tiles, entry), rh_i8);
+}
+
+static inline int lanes_from(int64_t i, int64_t end) { return end - i < LANES ? (int)(end - i) : LANES; }
+
+// Eight places or velocities, or the `lanes` that there are and zeros.
+static inline void load_some(const rh_vec3 *from, int lanes, rh_f8 out[3])
+{
+    rh_vec3 few[LANES] = {{0, 0, 0}};
+    if (lanes < LANES) memcpy(few, from, (size_t)lanes * sizeof *few);
+    rh_f8_load3(lanes < LANES ? &few->x : &from->x, &out[0], &out[1], &out[2]);
+}
+
+static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int32_t *near, seats *out)
 {
     const rh_tiles *t = &flow->tiles;
     const spots s = spots_of(t, x);
@@ -197,22 +184,24 @@ static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int3
         rh_f8_store(w[a], p - __builtin_convertvector(low, rh_f8));
         at += (low - (s.tile[a] << 3) + 1) * stride;
     }
-    int32_t values = rh_block_values(t, 1), near = *last;
+    const rh_i8 tiles = tiles_of(flow, &s, near);
+    const int32_t values = rh_block_values(t, 1);
+    int32_t tile[LANES], in_block[LANES], in_tile[LANES];
+    memcpy(tile, &tiles, sizeof tile);
+    memcpy(in_block, &at, sizeof in_block);
+    memcpy(in_tile, &s.local, sizeof in_tile);
     for (int n = 0; n < LANES; n++) {
-        int32_t found = tile_near(t, near, &s, n);
         rh_f4 sum = {0};
         out->cell[n] = -1;
-        if (found >= 0) {
-            const rh_foam_cell *cells = flow->moved + (int64_t)found * values + at[n];
+        if (tile[n] >= 0) {
+            const rh_foam_cell *cells = flow->moved + (int64_t)tile[n] * values + in_block[n];
             sum = t->dimension == 3 ? rh_foam_mix(cells, w[0][n], w[1][n], w[2][n], true)
                                     : rh_foam_mix(cells, w[0][n], w[1][n], 0, false);
-            out->cell[n] = (int64_t)found * t->cells + s.local[n];
-            near = found;
+            out->cell[n] = (int64_t)tile[n] * t->cells + in_tile[n];
         }
         memcpy(&out->flow[n & 3][n & 4], &sum, sizeof sum);
     }
     memcpy(out->center, s.center, sizeof out->center);
-    *last = near;
 }
 
 // Share and momentum of the eight, from rows of one particle to rows of one value.
@@ -307,14 +296,77 @@ static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s
     int near = rh_i8_bits(~((clear > 0.0f) & (far < clear * clear))) & ((1 << count) - 1);
     if (!near) return;
     const spots now = spots_of(&flow->tiles, y);  // where they are now may be clear
+    int32_t hint = -1;
+    const rh_i8 tiles = tiles_of(flow, &now, &hint);
     rh_f8 off = {0};
     for (int a = 0; a < 3; a++) off += (y[a] - now.center[a]) * (y[a] - now.center[a]);
     for (; near; near &= near - 1) {
         int n = __builtin_ctz((unsigned)near);
-        int32_t tile = s->cell[n] < 0 ? -1 : tile_near(&flow->tiles, rh_foam_tile(flow, s->cell[n]), &now, n);
+        int32_t tile = tiles[n];
         float left = tile < 0 ? -1 : flow->room[(int64_t)tile * flow->tiles.cells + now.local[n]] - gap;
         if (!(left > 0 && off[n] < left * left)) rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
     }
+}
+
+// --- foam that draws together ----------------------------------------------------------------------------------------
+// Each thread into `values` numbers of its own: they are whole, so it does not matter who counts what. (One array for
+// all and atomic additions took longer.)
+static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, int32_t *foam, size_t values)
+{
+    const rh_tiles *t = &m->flow->tiles;
+    const float half = 0.5f * (float)m->dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        int32_t near = -1, *mine = foam + (size_t)rh_thread() * values;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i += LANES) {
+            int lanes = lanes_from(i, rh_block_end(b, count)), members = 0;
+            for (int n = 0; n < lanes; n++) members |= (p->kind[i + n] == RH_CLASS_FOAM) << n;
+            if (!members) continue;
+            rh_f8 x[3], v[3];
+            load_some(p->x + i, lanes, x);
+            load_some(p->v + i, lanes, v);
+            for (int a = 0; a < 3; a++) x[a] += v[a] * half;
+            const spots s = spots_of(t, x);
+            const rh_i8 tiles = tiles_of(m->flow, &s, &near);
+            for (members &= rh_i8_bits(tiles >= 0); members; members &= members - 1) {
+                int n = __builtin_ctz((unsigned)members);
+                mine[(int64_t)tiles[n] * t->cells + s.local[n]]++;
+            }
+        }
+    }
+}
+
+// Towards where there is more foam, along the surface, the faster the more the numbers differ.
+static rh_code find_gather(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, rh_status *status)
+{
+    const rh_tiles *t = &m->flow->tiles;
+    size_t values = (size_t)rh_tiles_values(t) + 8;
+    const int threads = rh_threads();
+    int32_t *foam = rh_arena_take_zero(m->arena, (size_t)threads * values * sizeof *foam, status);
+    float *many = rh_arena_take(m->arena, values * sizeof *many, status);
+    m->flow->gather = rh_arena_take(m->arena, values * sizeof *m->flow->gather, status);
+    if (!foam || !many || !m->flow->gather) return RH_MEMORY;
+    count_foam(m, p, count, foam, values);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < values; i++) {
+        int32_t sum = 0;
+        for (int n = 0; n < threads; n++) sum += foam[(size_t)n * values + i];
+        many[i] = (float)sum;
+    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < t->count; n++) {
+        float b[SIDE * SIDE * SIDE];
+        rh_block_load(t, many, n, 1, 0, b);
+        for (int c = 0; c < t->cells; c++) {
+            int at = rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6), next[3] = {1, SIDE, SIDE * SIDE};
+            rh_vec3 way = {0, 0, 0}, normal = m->flow->normal[(int64_t)n * t->cells + c];
+            for (int a = 0; a < t->dimension; a++) (&way.x)[a] = b[at + next[a]] - b[at - next[a]];
+            way = rh_v3_sub(way, rh_v3_scale(normal, rh_v3_dot(way, normal)));
+            float scale = (float)m->params->gather / (rh_v3_length(way) + b[at] + 1);
+            m->flow->gather[(int64_t)n * t->cells + c] = rh_v3_scale(way, scale);
+        }
+    }
+    return RH_OK;
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------
@@ -353,10 +405,14 @@ static void copy_some(const rh_foam_particles *from, const rh_foam_particles *to
 static void note_tiles(const rh_foam_flow *flow, const rh_vec3 *x, int64_t begin, int64_t end, int32_t *tiles)
 {
     int32_t last = -1;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t cell = rh_foam_find(flow, last, x[i]);
-        if (cell >= 0) last = rh_foam_tile(flow, cell);
-        tiles[i] = cell < 0 ? flow->tiles.count : last;
+    for (int64_t i = begin; i < end; i += LANES) {
+        int lanes = lanes_from(i, end);
+        rh_f8 y[3];
+        load_some(x + i, lanes, y);
+        const spots s = spots_of(&flow->tiles, y);
+        const rh_i8 found = tiles_of(flow, &s, &last), there = found >= 0;
+        const rh_i8 noted = (found & there) | (flow->tiles.count & ~there);
+        memcpy(tiles + i, &noted, (size_t)lanes * sizeof *tiles);
     }
 }
 
@@ -366,7 +422,7 @@ static int32_t move_block(const rh_foam_motion *m, const laws *l, const rh_foam_
     const bool walls = m->around->obstacles_after->count > 0;
     int32_t tile = -1, over = 0;
     for (int64_t i = begin; i < end; i += LANES) {
-        int count = end - i < LANES ? (int)(end - i) : LANES;
+        int count = lanes_from(i, end);
         rh_foam_particles all = from_particle(p, i), eight = all;
         tail few;
         if (count < LANES) {

@@ -53,12 +53,12 @@ static void link_tile(const rh_viscous_inertia *m, const rh_pressure *p, rh_face
     }
 }
 
-// What stress opposes to a change of a cell's volume, faces being springs side by side. In the midst of liquid S^-1 is 2 mu
-// t / (rho h^2), and this 3/4 of it (in three dimensions 2/3); even pressure in liquid with a free surface all around
-// meets only mu (2/3 mu). So it lies between the two: scaled to 2 mu it took up to four turns more, 21 for liquids of
-// 1e-3 and 1e3 Pa s side by side in three dimensions. Cells of which a wall leaves a little open resist as little as their
-// faces are wide. (With the mean of the stresses in the cell alone, which knows nothing of walls, 1e6 Pa s took 38 turns
-// to 1e-5.)
+// What stress opposes to a change of a cell's volume, faces being springs side by side. In the midst of liquid S^-1 is
+// 2 mu t / (rho h^2), and this 3/4 of it (in three dimensions 2/3); even pressure in liquid with a free surface all
+// around meets only mu (2/3 mu). So it lies between the two: scaled to 2 mu it took up to four turns more, 21 for
+// liquids of 1e-3 and 1e3 Pa s side by side in three dimensions. Cells of which a wall leaves a little open resist as
+// little as their faces are wide. (With the mean of the stresses in the cell alone, which knows nothing of walls, 1e6
+// Pa s took 38 turns to 1e-5.)
 static void resist_tile(const rh_viscous_inertia *m, const rh_pressure *p, rh_faces eases, int32_t n)
 {
     const rh_tiles *tiles = p->tiles;

@@ -158,7 +158,8 @@ static inline double fold_frequency(const thread *t)
 }
 
 // Of a thread that coils: Hz, from the time that its last `turns` took, all in the same sense, and the mean height of
-// the heap meanwhile, m; 0 if there were fewer. Turns of the way's heading, as the place that it turns about may wander.
+// the heap meanwhile, m; 0 if there were fewer. Turns of the way's heading, as the place that it turns about may
+// wander.
 static inline double coil_frequency(const thread *t, double turns, double *heap)
 {
     double wide = t->width / t->speed, turned = 0, before = 0, sum = 0;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// How often a slender thread of viscous liquid coils, once it does so steadily: the boundary value problem of N. M. Ribe,
-// "Coiling of viscous jets", Proc. R. Soc. Lond. A 460, 2004, solved by Newton's method. All regimes are in it.
+// How often a slender thread of viscous liquid coils, once it does so steadily: the boundary value problem of N. M.
+// Ribe, "Coiling of viscous jets", Proc. R. Soc. Lond. A 460, 2004, solved by Newton's method. All regimes are in it.
 //
-// Along the arc s, seen from a frame that turns with the coil at W about the vertical: r the place, t the tangent, u the
-// speed along the thread, w the angular velocity of the liquid, n and m the force and the moment that the lower part
-// exerts on the upper one, A = Q/u the section, I = A^2/(4 pi). Stretching, bending and twisting resist with 3 mu A, 3 mu
-// I, 2 mu I:
+// Along the arc s, seen from a frame that turns with the coil at W about the vertical: r the place, t the tangent, u
+// the speed along the thread, w the angular velocity of the liquid, n and m the force and the moment that the lower
+// part exerts on the upper one, A = Q/u the section, I = A^2/(4 pi). Stretching, bending and twisting resist with 3 mu
+// A, 3 mu I, 2 mu I:
 //
-//      r' = t        t' = (w - W) x t / u        u' = n.t / (3 mu A)        w' = m_across / (3 mu I) + m_along / (2 mu I)
-//      n' = rho Q (V' + W x V / u) - rho A g     V = u t + W x r            m' = n x t
+//      r' = t                     w' = m_across / (3 mu I) + m_along / (2 mu I)
+//      t' = (w - W) x t / u       n' = rho Q (V' + W x V / u) - rho A g,  V = u t + W x r
+//      u' = n.t / (3 mu A)        m' = n x t
 //
 // A nozzle holds place, direction and speed and lets nothing turn; what has been laid down turns no more (w = 0), moves
 // with the plate, which may sink, and lies along the coil. Rotational inertia and surface tension are left out.
@@ -87,14 +88,9 @@ static inline void coil_nozzle(const double *y, double *left)
 static inline void coil_end(const coil_problem *p, const double *y, double *left)
 {
     const double *t = y + TANGENT;
-    const double all[AT_COIL] = {y[PLACE + 1],
-                                 y[PLACE + 2],
-                                 t[0],
-                                 y[SPEED] * t[1] + y[TURN] * y[PLACE],
-                                 y[SPEED] * t[2] + p->sinks,
-                                 y[SPIN],
-                                 y[SPIN + 1],
-                                 y[SPIN + 2]};
+    const double all[AT_COIL] = {
+        y[PLACE + 1], y[PLACE + 2], t[0],       y[SPEED] * t[1] + y[TURN] * y[PLACE], y[SPEED] * t[2] + p->sinks,
+        y[SPIN],      y[SPIN + 1],  y[SPIN + 2]};
     memcpy(left, all, sizeof all);
 }
 
@@ -193,8 +189,8 @@ static inline void coil_guess(coil_solver *c)
     memset(c->y, 0, sizeof c->y);
     for (int k = 0; k <= INTERVALS; k++) {
         double *y = c->y + k * VALUES, x = (double)k / INTERVALS, steep = asin(1) * x * x * x, side = asin(1) * x;
-        const double of[] = {0.25 * x * x,          0.05 * sin(2 * side),     1 - x, sin(steep) * cos(side),
-                             -sin(steep) * sin(side), -cos(steep), 1};
+        const double of[] = {
+            0.25 * x * x, 0.05 * sin(2 * side), 1 - x, sin(steep) * cos(side), -sin(steep) * sin(side), -cos(steep), 1};
         memcpy(y, of, sizeof of);
         y[TURN] = 4, y[LENGTH] = 1.3;
     }

@@ -53,15 +53,17 @@ static void link_tile(const rh_viscous_inertia *m, const rh_pressure *p, rh_face
     }
 }
 
-// In the midst of liquid S is 1 / (2 mu t / (rho h^2)), while the sum over faces of 1 / stiffness is 4/3 of that in two
-// dimensions and 3/2 in three. Near walls and the surface the same share of the sum: cells of which a wall leaves a
-// little open resist a change of their pressure as little as their faces are wide. (With the mean of the stresses in
-// the cell alone, which knows nothing of walls, 1e6 Pa s took 38 turns to 1e-5.)
+// What stress opposes to a change of a cell's volume, faces being springs side by side. In the midst of liquid S^-1 is
+// 2 mu t / (rho h^2), and this 3/4 of it (in three dimensions 2/3); even pressure in liquid with a free surface all
+// around meets only mu (2/3 mu). So it lies between the two: scaled to 2 mu it took up to four turns more, 21 for
+// liquids of 1e-3 and 1e3 Pa s side by side in three dimensions. Cells of which a wall leaves a little open resist as
+// little as their faces are wide. (With the mean of the stresses in the cell alone, which knows nothing of walls, 1e6
+// Pa s took 38 turns to 1e-5.)
 static void resist_tile(const rh_viscous_inertia *m, const rh_pressure *p, rh_faces eases, int32_t n)
 {
     const rh_tiles *tiles = p->tiles;
     int32_t t = p->layout.listed[n];
-    float *out = m->resistance + (int64_t)n * tiles->cells, share = tiles->dimension == 2 ? 3.0f / 4 : 2.0f / 3;
+    float *out = m->resistance + (int64_t)n * tiles->cells;
     rh_bit_rows bits = rh_bit_rows_of(tiles, p->layout.unknown, t);
     for (int r = 0; r < tiles->cells / 8; r++) {
         rh_f8 sum = rh_f8_all(0);
@@ -69,7 +71,7 @@ static void resist_tile(const rh_viscous_inertia *m, const rh_pressure *p, rh_fa
             rh_rows ease = rh_rows_of(tiles, eases.axis[a], t, ZEROS);
             sum += rh_f8_load(ease.here + 8 * r) + rh_row_above(&ease, a, r);
         }
-        rh_f8 k = rh_f8_select(sum > rh_f8_all(0), 1 / (share * sum), rh_f8_all(0));
+        rh_f8 k = rh_f8_select(sum > rh_f8_all(0), 1 / sum, rh_f8_all(0));
         rh_f8_store(out + 8 * r, rh_f8_masked(k, bits.here[r]));
     }
 }

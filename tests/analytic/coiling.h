@@ -25,6 +25,7 @@ typedef struct thread {
     // seen
     int count;
     double time[MOST], x[MOST], z[MOST];  // s, m: the way of the moving part, seen from above
+    double heap[MOST];                    // m: top of the heap
     double top, fastest;                  // m: of the heap; m/s: of the thread above it; means
 } thread;
 
@@ -75,6 +76,7 @@ static inline void watch(lab *l, void *user)
     double top = measure(l, t);
     rh_dvec3 at = place_of(l, t, t->near > 0 ? top + t->near : 1e30);
     t->time[n] = lab_time(l);
+    t->heap[n] = top;
     t->x[n] = at.x;
     t->z[n] = at.z;
 }
@@ -153,6 +155,26 @@ static inline double fold_frequency(const thread *t)
         if (turned || side * off > 0) best = t->x[i], when = t->time[i];
     }
     return count > 1 ? 0.5 * (count - 1) / (last - first) : 0;
+}
+
+// Of a thread that coils: Hz, from the time that its last `turns` took, all in the same sense, and the mean height of
+// the heap meanwhile, m; 0 if there were fewer. Turns of the way's heading, as the place that it turns about may
+// wander.
+static inline double coil_frequency(const thread *t, double turns, double *heap)
+{
+    double wide = t->width / t->speed, turned = 0, before = 0, sum = 0;
+    int last = t->count - 1;
+    for (int a = last, b = last; a >= 0; a--) {
+        while (b >= 0 && t->time[b] > t->time[a] - wide) b--;
+        if (b < 0) break;
+        double heading = atan2(t->z[a] - t->z[b], t->x[a] - t->x[b]);
+        if (a < last) turned += remainder(heading - before, 2 * PI) / (2 * PI);
+        before = heading;
+        sum += t->heap[a];
+        *heap = sum / (last - a + 1);
+        if (fabs(turned) >= turns) return turns / (t->time[last] - t->time[a]);
+    }
+    return 0;
 }
 
 // The frequency at which bending and weight balance, Hz.

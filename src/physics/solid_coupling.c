@@ -141,7 +141,11 @@ static void set_walls(rh_solid_coupling *c)
         }
 }
 
-void rh_solid_coupling_follow(rh_solid_coupling *c) { set_walls(c); }
+void rh_solid_coupling_follow(rh_solid_coupling *c)
+{
+    rh_dynamics_arrive(c->dynamics);
+    set_walls(c);
+}
 
 // --- what moves with the solids --------------------------------------------------------------------------------------
 rh_dvec3 rh_solid_coupling_place(const rh_solid_coupling *c, int32_t tile, int cell, int axis)
@@ -407,7 +411,7 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
 {
     double *impulse = c->term.gathered;
     rh_solid_coupling_impulse(c, q, speed, impulse);
-    rh_dynamics_give(c->dynamics, impulse, true);
+    rh_dynamics_receive(c->dynamics, impulse, true);
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
@@ -429,7 +433,7 @@ bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
     if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
     memcpy(c->before, c->dynamics->velocity, six);
     memcpy(c->whole, c->touch, six);
-    rh_dynamics_give(c->dynamics, c->touch, false);
+    rh_dynamics_receive(c->dynamics, c->touch, false);
     tell_cells(c, scale, b);
     return true;
 }
@@ -495,7 +499,7 @@ bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
     }
     if (!rh_dynamics_touch_again(d, c->masses, c->touch) || !goes_on(c)) return false;
     memcpy(c->before, d->velocity, six);
-    rh_dynamics_give(d, c->touch, false);
+    rh_dynamics_receive(d, c->touch, false);
     tell_cells(c, scale, b);
     return true;
 }
@@ -508,5 +512,5 @@ void rh_solid_coupling_touch_last(rh_solid_coupling *c)
     rh_dynamics *d = c->dynamics;
     if (d->contacts.count == 0 || d->contacts.count > RH_CONTACTS_MANY) return;
     rh_dynamics_masses(d, NULL, c->masses);
-    if (rh_dynamics_touch_again(d, c->masses, c->touch)) rh_dynamics_give(d, c->touch, false);
+    if (rh_dynamics_touch_again(d, c->masses, c->touch)) rh_dynamics_receive(d, c->touch, false);
 }

@@ -224,7 +224,8 @@ typedef struct published {
 // 72, 2018, and with them the measurements of M. Greenhow, W. Lin (MIT report 83-19, 1983), as digitised in the public
 // repository dineshadepu/02_particles_dispersion (code/sun_2018_*.csv). The points measured with the heavier cylinder
 // are left out: the first three are deeper than it would fall without water. The last one with the lighter is a tenth
-// less deep than either curve.
+// less deep than either curve. Water leaves the upper half of such a cylinder, so its wall lets go of it: with one that
+// does not, nothing brakes it when it is under water, and it sinks by a tenth more to a fifth.
 static const published CYLINDERS[] = {
     {0.5,
      {0.25, 0.5, 0.75, 1.0, 1.25},
@@ -268,7 +269,7 @@ static void cylinders_enter_water(void **state)
                  "bodies: [{shape: {box: {min: [0, 0, -1], max: [1.2, %g, 1]}}}]\n"
                  "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.2, 1, 1]}}}\n"
                  "  - shape: {sphere: {center: [0.6, %.9g, 0], radius: %g}}\n"
-                 "    dynamic: {density: %g, velocity: [0, -%.9g, 0]}\n",
+                 "    wall: separate\n    dynamic: {density: %g, velocity: [0, -%.9g, 0]}\n",
                  diameter / 16, level, level + above + 0.5 * diameter, 0.5 * diameter, p->density * RHO,
                  sqrt(speed * speed - 2 * G * above));
         sinking s = {.level = level, .diameter = diameter, .start = above / speed};

@@ -219,9 +219,9 @@ typedef struct published {
     double measured[5][2];  // time, depth; 0: there is none
 } published;
 
-// A cylinder of 0.11 m that has fallen 0.445 m when it touches the water (2.955 m/s). Curves and measurements of P. Sun,
-// A. Zhang, S. Marrone, F. Ming, "An accurate and efficient SPH modeling of the water entry of circular cylinders",
-// Appl. Ocean Res. 72, 2018, as digitised in the public repository dineshadepu/02_particles_dispersion
+// A cylinder of 0.11 m that has fallen 0.445 m when it touches the water (2.955 m/s). Curves and measurements of P.
+// Sun, A. Zhang, S. Marrone, F. Ming, "An accurate and efficient SPH modeling of the water entry of circular
+// cylinders", Appl. Ocean Res. 72, 2018, as digitised in the public repository dineshadepu/02_particles_dispersion
 // (code/sun_2018_*.csv); by diameter and fall the measurements are those of M. Greenhow, W. Lin (MIT report 83-19,
 // 1983). With the heavier cylinder they are left out: the first three are deeper than it would fall without water. The
 // last one with the lighter is a tenth less deep than either curve. Water leaves the upper half of such a cylinder, so

@@ -211,8 +211,9 @@ const bench_entry bench_entries[] = {
     {"two-materials", "materials", "scenes/two_materials", .skip = 8, .frames = 2, .repeats = 2},
     {"dye", "fields", "scenes/dye/stirred", CELL(0.01), .skip = 4, .frames = 4, .repeats = 2},
     {"fish", "sequences", "scenes/fish", .skip = 4, .frames = 2, .repeats = 2},
-    // A hundred solids that the liquid moves, and as many that keys move.
+    // A hundred solids that the liquid moves; as many that keys move, on the same ways, or hardly at all.
     {"crates", "solids", "scenes/crates", .skip = 12, .frames = 2, .repeats = 2},
+    {"crates-followed", "solids", "crates_followed", .skip = 12, .frames = 2, .repeats = 2},
     {"crates-keyed", "solids", "crates_keyed", .skip = 12, .frames = 2, .repeats = 2},
     // A wall of 0.4 cells in water, moving and still, against one of three cells, for both kinds of step.
     PLATES("splash", "physics={splash: {}}"),

@@ -255,8 +255,11 @@ rh_code rh_faces_new(rh_faces *faces, const rh_tiles *tiles, bool clear, rh_aren
 rh_code rh_faces_copy(rh_faces *out, rh_faces faces, const rh_tiles *tiles, rh_arena *arena, rh_status *status)
 {
     RH_TRY(rh_faces_new(out, tiles, false, arena, status));
-    for (int a = 0; a < tiles->dimension; a++)
-        memcpy(out->axis[a], faces.axis[a], (size_t)rh_tiles_values(tiles) * sizeof(float));
+    size_t cells = (size_t)tiles->cells;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            memcpy(out->axis[a] + (size_t)t * cells, faces.axis[a] + (size_t)t * cells, cells * sizeof(float));
     return RH_OK;
 }
 

@@ -59,7 +59,7 @@ static bool others_near(const rh_solid_coupling *c, const rh_cut_near *near, int
     return false;
 }
 
-// Clears `alone` of solids that touch air or are near another.
+// Clears `alone` of solids that touch air or are near another; many tiles at once do so for one solid.
 static void look_around(const rh_solid_coupling *c, const rh_layout *layout, int32_t t, bool *alone)
 {
     rh_cut_near near;
@@ -67,11 +67,17 @@ static void look_around(const rh_solid_coupling *c, const rh_layout *layout, int
     for (int a = 0; a < c->tiles->dimension; a++)
         for (int i = 0; i < c->tiles->cells; i++) {
             int solid = c->owner[t][a * c->tiles->cells + i];
-            if (solid < 0 || !alone[solid]) continue;
+            bool still = false;
+            if (solid < 0) continue;
+#pragma omp atomic read
+            still = alone[solid];
+            if (!still) continue;
             sides s = sides_of(c->tiles, t, i, a);
             if (near.count == RH_CUT_NEAR || !is_immersed(c, layout, &s) ||
-                (near.count > 1 && others_near(c, &near, solid, rh_solid_coupling_place(c, t, i, a))))
+                (near.count > 1 && others_near(c, &near, solid, rh_solid_coupling_place(c, t, i, a)))) {
+#pragma omp atomic write
                 alone[solid] = false;
+            }
         }
 }
 
@@ -132,10 +138,10 @@ rh_code rh_buoyancy_find(const rh_solid_coupling *c, const rh_solid_coupling_fac
     rh_displaced *sums = rh_arena_take_zero(arena, ((size_t)d->count + 1) * sizeof *sums, status);
     if (!alone || !sums) return RH_MEMORY;
     for (int n = 0; n < d->count; n++) alone[n] = !c->obstacles->items[d->items[n].obstacle].thin;
-    // Few tiles contribute: one thread.
+#pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < c->tiles->count; t++)
         if (c->owner[t]) look_around(c, layout, t, alone);
-    for (int32_t t = 0; t < c->tiles->count; t++) {
+    for (int32_t t = 0; t < c->tiles->count; t++) {  // few contribute: one thread
         rh_cut_near near;
         if (!c->owner[t]) continue;
         rh_cut_tile_near(c->tiles, c->obstacles, t, &near);

@@ -570,6 +570,13 @@ typedef struct motion {
     rh_cg_report *report;
 } motion;
 
+static void add_to(const rh_pressure *p, const float *more, float *sum)
+{
+    int64_t values = (int64_t)rh_poisson_values(&p->matrix);
+#pragma omp parallel for schedule(static)
+    for (int64_t c = 0; c < values; c++) sum[c] += more[c];
+}
+
 static rh_code move_on(rh_pressure *p, motion *m, double tolerance, rh_status *status)
 {
     rh_cg_report solve;
@@ -577,7 +584,7 @@ static rh_code move_on(rh_pressure *p, motion *m, double tolerance, rh_status *s
     if (!(part > tolerance * m->size)) return RH_OK;
     RH_TRY(solve_coupled(p, m->b, m->more, fmin(0.5, tolerance * m->size / part), m->max_iterations, m->arena, &solve,
                          status));
-    for (int64_t c = 0; c < (int64_t)rh_poisson_values(&p->matrix); c++) p->q[c] += m->more[c];
+    add_to(p, m->more, p->q);
     rh_solid_coupling_give(p->solids, m->more, 1);
     m->report->iterations += solve.iterations;
     m->report->residual = solve.residual * part / m->size;
@@ -590,7 +597,7 @@ static rh_code answer_contacts(rh_pressure *p, motion *m, double tolerance, rh_s
     for (int n = 0; n < ANSWERS; n++) {
         rh_poisson_clear(&p->matrix, m->more);
         if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, m->more)) break;
-        for (int64_t c = 0; c < (int64_t)rh_poisson_values(&p->matrix); c++) m->b[c] += m->more[c];
+        add_to(p, m->more, m->b);
         RH_TRY(move_on(p, m, n < ROUGH_ANSWERS ? fmax(tolerance, ROUGH) : tolerance, status));
     }
     RH_TRY(move_on(p, m, tolerance, status));

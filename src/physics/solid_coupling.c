@@ -141,7 +141,11 @@ static void set_walls(rh_solid_coupling *c)
         }
 }
 
-void rh_solid_coupling_follow(rh_solid_coupling *c) { set_walls(c); }
+void rh_solid_coupling_follow(rh_solid_coupling *c)
+{
+    rh_dynamics_arrive(c->dynamics);
+    set_walls(c);
+}
 
 // --- what moves with the solids --------------------------------------------------------------------------------------
 rh_dvec3 rh_solid_coupling_place(const rh_solid_coupling *c, int32_t tile, int cell, int axis)
@@ -167,33 +171,61 @@ static void attach_face(const rh_solid_coupling *c, int solid, const double row[
     }
 }
 
-static void attach_tile(const rh_solid_coupling *c, const rh_solid_coupling_faces *faces, int32_t t, double *masses,
-                        double *impulses)
+// Faces all closed in a tile, with what is attached to each (kg), into `out`; returns how many. `out` NULL: counts
+// only.
+typedef struct held_face {
+    int32_t at;  // cell, after those of the axes before
+    double mass;
+} held_face;
+
+static int32_t hold_tile(const rh_solid_coupling *c, const rh_solid_coupling_faces *faces, int32_t t, held_face *out)
 {
-    const rh_tiles *tiles = c->tiles;
-    for (int a = 0; a < tiles->dimension; a++)
-        for (int i = 0; i < tiles->cells; i++) {
-            int64_t at = (int64_t)t * tiles->cells + i;
-            int solid = c->owner[t][a * tiles->cells + i];
-            if (solid < 0 || c->open[a][t][i] > 0 || !(faces->fill.axis[a][at] > 0)) continue;
-            double row[PARTS];
-            row_at(c, solid, t, i, a, row);
-            double mass = c->mass * (double)(faces->fill.axis[a][at] / faces->full) *
-                          rh_solid_coupling_decided(c, solid, t, i, a);
-            attach_face(c, solid, row, mass, (double)faces->velocity.axis[a][at], masses, impulses);
+    int32_t count = 0;
+    for (int a = 0; a < c->tiles->dimension && c->owner[t]; a++)
+        for (int i = 0; i < c->tiles->cells; i++) {
+            float fill = faces->fill.axis[a][(int64_t)t * c->tiles->cells + i];
+            int solid = c->owner[t][a * c->tiles->cells + i];
+            if (solid < 0 || c->open[a][t][i] > 0 || !(fill > 0)) continue;
+            if (out)
+                out[count] = (held_face){a * c->tiles->cells + i, c->mass * (double)(fill / faces->full) *
+                                                                      rh_solid_coupling_decided(c, solid, t, i, a)};
+            count++;
         }
+    return count;
 }
 
-// Few faces contribute: one thread.
+static void attach_tile(const rh_solid_coupling *c, const rh_solid_coupling_faces *faces, int32_t t,
+                        const held_face *held, int32_t count, double *masses, double *impulses)
+{
+    int cells = c->tiles->cells;
+    for (int32_t n = 0; n < count; n++) {
+        int a = held[n].at / cells, i = held[n].at % cells, solid = c->owner[t][held[n].at];
+        double row[PARTS];
+        row_at(c, solid, t, i, a, row);
+        attach_face(c, solid, row, held[n].mass, (double)faces->velocity.axis[a][(int64_t)t * cells + i], masses,
+                    impulses);
+    }
+}
+
+// What is attached is found side by side and added in the order of tiles.
 static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces, rh_arena *arena, rh_status *status)
 {
     size_t solids = (size_t)c->dynamics->count;
+    int32_t tiles = c->tiles->count;
     rh_arena_mark mark = rh_arena_save(arena);
     double *masses = rh_arena_take_zero(arena, solids * SQUARE * sizeof *masses, status);
     double *impulses = rh_arena_take_zero(arena, solids * PARTS * sizeof *impulses, status);
-    if (!masses || !impulses) return RH_MEMORY;
-    for (int32_t t = 0; t < c->tiles->count; t++)
-        if (c->owner[t]) attach_tile(c, faces, t, masses, impulses);
+    int32_t *first = rh_arena_take_zero(arena, ((size_t)tiles + 1) * sizeof *first, status);
+    if (!masses || !impulses || !first) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles; t++) first[t + 1] = hold_tile(c, faces, t, NULL);
+    for (int32_t t = 0; t < tiles; t++) first[t + 1] += first[t];
+    held_face *held = rh_arena_take(arena, ((size_t)first[tiles] + 1) * sizeof *held, status);
+    if (!held) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles; t++) hold_tile(c, faces, t, held + first[t]);
+    for (int32_t t = 0; t < tiles; t++)
+        attach_tile(c, faces, t, held + first[t], first[t + 1] - first[t], masses, impulses);
     rh_dynamics_attach(c->dynamics, masses, impulses);
     rh_arena_restore(arena, mark);
     return RH_OK;
@@ -407,7 +439,7 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
 {
     double *impulse = c->term.gathered;
     rh_solid_coupling_impulse(c, q, speed, impulse);
-    rh_dynamics_give(c->dynamics, impulse, true);
+    rh_dynamics_receive(c->dynamics, impulse, true);
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
@@ -429,7 +461,7 @@ bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
     if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
     memcpy(c->before, c->dynamics->velocity, six);
     memcpy(c->whole, c->touch, six);
-    rh_dynamics_give(c->dynamics, c->touch, false);
+    rh_dynamics_receive(c->dynamics, c->touch, false);
     tell_cells(c, scale, b);
     return true;
 }
@@ -495,7 +527,7 @@ bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
     }
     if (!rh_dynamics_touch_again(d, c->masses, c->touch) || !goes_on(c)) return false;
     memcpy(c->before, d->velocity, six);
-    rh_dynamics_give(d, c->touch, false);
+    rh_dynamics_receive(d, c->touch, false);
     tell_cells(c, scale, b);
     return true;
 }
@@ -508,5 +540,5 @@ void rh_solid_coupling_touch_last(rh_solid_coupling *c)
     rh_dynamics *d = c->dynamics;
     if (d->contacts.count == 0 || d->contacts.count > RH_CONTACTS_MANY) return;
     rh_dynamics_masses(d, NULL, c->masses);
-    if (rh_dynamics_touch_again(d, c->masses, c->touch)) rh_dynamics_give(d, c->touch, false);
+    if (rh_dynamics_touch_again(d, c->masses, c->touch)) rh_dynamics_receive(d, c->touch, false);
 }

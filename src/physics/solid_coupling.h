@@ -66,7 +66,7 @@ void rh_solid_coupling_impulse(const rh_solid_coupling *c, const float *q, doubl
 // The solids receive the impulses of the pressure q; the velocities of their walls follow with
 // rh_solid_coupling_follow. `speed`: m/s that a difference of 1 in q gives to a face.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
-// The walls take the velocities that the solids have now.
+// The walls take the velocities that the solids have now, and the obstacles at the end of the step arrive.
 void rh_solid_coupling_follow(rh_solid_coupling *c);
 // The solids receive the impulses that they are owed (rh_dynamics_pay); b as below. Done by rh_solid_coupling_prepare
 // with `faces`.

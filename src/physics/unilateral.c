@@ -618,6 +618,7 @@ static rh_code make_way(step *s, rh_status *status)
         RH_TRY(solve(s, moved_term(s), b, NULL, more, "second pressure", &report, status));
         note_solve(s, "make_way", &report);
         push_solids(s, more);
+        if (s->solids.dynamics) rh_dynamics_arrive(s->solids.dynamics);
         RH_TRY(apply_pressure(s, more, status));
         RH_TRY(show(s, RH_SIGHT_PRESSED, more, NONE, status));
     }

@@ -383,6 +383,7 @@ static rh_code solve_island(island *s, int root, int32_t *parent, int attempt, r
                             bool *any, rh_status *status)
 {
     const rh_contact_problem *p = s->p;
+    rh_arena_mark mark = rh_arena_save(arena);
     reserve_left = WORLD_BYTES + (size_t)count_objects(p, root, parent) * OBJECT_BYTES;
     reserve = rh_arena_take(arena, reserve_left, status);
     if (!reserve) return RH_MEMORY;
@@ -398,6 +399,7 @@ static rh_code solve_island(island *s, int root, int32_t *parent, int attempt, r
     if (code == RH_OK) read_contacts(s, root, parent);
     dWorldDestroy(s->world);
     dThreadingFreeImplementation(jobs);
+    rh_arena_restore(arena, mark);  // the next one takes the same memory
     return code;
 }
 

@@ -275,6 +275,17 @@ static int list_pairs(const search *s, near_pair *out)
     return count;
 }
 
+// Whether a solid may have a point within reach of a wall of the other, by the ball around it.
+static bool is_in_reach(const pair *p, bool turned, int wall)
+{
+    int other = turned ? p->a : p->b;
+    const rh_obstacle *of = &p->solids->items[turned ? p->b : p->a], *o = &p->solids->items[other];
+    rh_dvec3 n, center = rh_pose_to_world(&of->pose, of->features->center);
+    if (!bounded(of) || o->sequence) return true;
+    double far = (p->reach + of->features->radius) * (1 + SAME) + rh_shape_slack(&o->shape);
+    return wall_distance(p->solids, other, wall, center, -1e30, &n) < far;
+}
+
 static void meet_pair(const search *s, near_pair *of, pair *p, rh_contact *out)
 {
     const rh_obstacle *b = &s->solids->items[of->b];
@@ -285,8 +296,8 @@ static void meet_pair(const search *s, near_pair *of, pair *p, rh_contact *out)
     p->dt = s->dt, p->size = of->size, p->reach = of->reach;
     for (int wall = 0; wall < walls; wall++) {
         p->count = 0;
-        meet(p, false, wall);
-        if (walls == 1 && bounded(b)) meet(p, true, 0);
+        if (is_in_reach(p, false, wall)) meet(p, false, wall);
+        if (walls == 1 && bounded(b) && is_in_reach(p, true, 0)) meet(p, true, 0);
         of->count += keep(p, choose(p, KEPT), out + of->first + of->count);
     }
 }

@@ -23,6 +23,8 @@
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
+enum { MANY = 16 };  // solids: what is done for fewer takes less time than waking a second thread
+#define EACH_SOLID _Pragma("omp parallel for schedule(static) if (dynamics->count > MANY)")
 
 // --- poses -----------------------------------------------------------------------------------------------------------
 rh_mat3 rh_turn_matrix(const double q[4])
@@ -221,11 +223,13 @@ static rh_pose pose_after(const rh_dynamic_solid *s, const double velocity[PARTS
 
 static void place_after(const rh_dynamics *dynamics, double dt)
 {
-    for (int n = 0; n < dynamics->count && dynamics->end; n++) {
+    if (!dynamics->end) return;
+    EACH_SOLID
+    for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
         dynamics->end->items[s->obstacle].pose = pose_after(s, dynamics->velocity + n * PARTS, dt);
     }
-    if (dynamics->end) rh_obstacles_moved(dynamics->end);
+    rh_obstacles_moved(dynamics->end);
 }
 
 static void tell(const rh_dynamics *dynamics)
@@ -363,6 +367,7 @@ void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_
     memset(dynamics->brought, 0, six);
     memset(dynamics->attached, 0, six * PARTS);
     dynamics->start = dynamics->end = NULL;
+    EACH_SOLID
     for (int n = 0; n < dynamics->count; n++) {
         invert(dynamics, n);
         dynamics->kick[n] += span > 0 ? 0.5 * (dynamics->last_span + span) : 0;
@@ -402,6 +407,7 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start,
     dynamics->dt = dt;
     dynamics->start = at_start;
     dynamics->end = at_end;
+    EACH_SOLID
     for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
         const double *v = dynamics->velocity + n * PARTS;
@@ -430,6 +436,7 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
         for (int k = 0; k < dynamics->count * SQUARE && i != dynamics->current; k++)
             dynamics->attached[k] += added_of(dynamics, i)[k];
     memcpy(dynamics->brought, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
+    EACH_SOLID
     for (int n = 0; n < dynamics->count; n++) invert(dynamics, n);
     rh_joints_factor(&dynamics->joints, dynamics->inverse);
     rh_dynamics_give(dynamics, impulse, false);
@@ -442,13 +449,21 @@ void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, dou
     rh_joints_project(&dynamics->joints, dynamics->inverse, false, change);
 }
 
-void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted)
+void rh_dynamics_receive(rh_dynamics *dynamics, const double *impulse, bool counted)
 {
     rh_dynamics_respond(dynamics, impulse, dynamics->change);
     for (int k = 0; k < dynamics->count * PARTS; k++) {
         dynamics->velocity[k] += dynamics->change[k];
         if (counted) dynamics->given[k] += impulse[k];
     }
+    set_velocities(dynamics, dynamics->start);
+}
+
+void rh_dynamics_arrive(const rh_dynamics *dynamics) { tell(dynamics); }
+
+void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted)
+{
+    rh_dynamics_receive(dynamics, impulse, counted);
     tell(dynamics);
 }
 
@@ -542,6 +557,7 @@ static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse
     *contacts = (rh_contact_list){0};
     rh_contact_body *bodies = rh_arena_take(&dynamics->arena, (size_t)dynamics->count * sizeof *bodies, status);
     if (!bodies) return RH_MEMORY;
+    EACH_SOLID
     for (int n = 0; n < dynamics->count; n++) {
         bodies[n] = contact_body(dynamics, n, added);
         dynamics->moved[dynamics->items[n].obstacle] = !dynamics->held[n];
@@ -560,8 +576,6 @@ static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse
                                   .first = added != NULL};
     return rh_contact_solve(&problem, &dynamics->arena, impulse, any, status);
 }
-
-enum { MANY = 16 };
 
 bool rh_dynamics_near(const rh_dynamics *dynamics)
 {
@@ -591,6 +605,7 @@ bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impul
 
 void rh_dynamics_masses(const rh_dynamics *dynamics, const double *added, double *mass)
 {
+    EACH_SOLID
     for (int n = 0; n < dynamics->count; n++) {
         mass_matrix(&dynamics->items[n], dynamics->dimension, mass + n * SQUARE);
         for (int k = n * SQUARE; k < (n + 1) * SQUARE; k++) mass[k] += dynamics->attached[k] + (added ? added[k] : 0);
@@ -605,6 +620,7 @@ static rh_code touch_again(rh_dynamics *dynamics, const double *mass, double *im
     double *velocity = rh_arena_take(&dynamics->arena, count * PARTS * sizeof *velocity, status);
     if (!bodies || !inverse || !velocity) return RH_MEMORY;
     memcpy(velocity, dynamics->velocity, count * PARTS * sizeof *velocity);
+    EACH_SOLID
     for (int n = 0; n < dynamics->count; n++) {
         double m[SQUARE];
         bodies[n] = (rh_contact_body){.center = dynamics->start->items[dynamics->items[n].obstacle].origin,

@@ -141,6 +141,10 @@ void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, dou
 // The solids receive these impulses. `counted`: they are from a material's solve, and will be part of what is measured
 // of it.
 void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted);
+// The same in two, for who gives many times in a step: after the last one the obstacles at its end are where the solids
+// arrive.
+void rh_dynamics_receive(rh_dynamics *dynamics, const double *impulse, bool counted);
+void rh_dynamics_arrive(const rh_dynamics *dynamics);
 
 // Whether some of them are so near to another solid that they may touch in this step; of many it is not asked.
 bool rh_dynamics_near(const rh_dynamics *dynamics);

@@ -701,7 +701,7 @@ static void find(const rh_body_level *l, const double *rest, double *parts)
         for (int p = 0; p < l->parts && l->row[b] >= 0; p++) parts[b * PARTS + l->part[p]] = l->work[l->row[b] + p];
 }
 
-// y -= D^-1 J parts.
+// y -= D^-1 J parts, and before = J^T y: both tile by tile.
 static void take_off(const rh_body_level *l, int cells, const double *parts, const float *b, float *y, double *sums)
 {
     const rh_term *j = &l->j;
@@ -719,7 +719,9 @@ static void take_off(const rh_body_level *l, int cells, const double *parts, con
             if (sums) along += (double)b[at + e->cell] * sum;
         }
         if (sums) sums[t->tile] -= along;
+        rh_term_gather_tile(j, t, cells, y);
     }
+    rh_term_add_up(j, l->before);
 }
 
 void rh_bodies_correct(const rh_body_level *l, int cells, double weight, const float *b, float *y, double *sums)
@@ -729,7 +731,6 @@ void rh_bodies_correct(const rh_body_level *l, int cells, double weight, const f
     for (int k = 0; k < l->j.blocks * PARTS; k++) rest[k] -= (1 - weight) * l->before[k];
     find(l, rest, l->j.answer);
     take_off(l, cells, l->j.answer, b, y, sums);
-    rh_term_gather(&l->j, cells, y, l->before);
 }
 
 void rh_bodies_begin(const rh_body_level *l, int cells, float *y) { rh_bodies_correct(l, cells, 1, NULL, y, NULL); }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static void gather_tile(const rh_term *term, const rh_term_tile *t, int cells, const float *x)
+void rh_term_gather_tile(const rh_term *term, const rh_term_tile *t, int cells, const float *x)
 {
     const float *here = x + (int64_t)t->tile * cells;
     double(*sums)[RH_TERM_PARTS] = term->sums + t->block_first;
@@ -33,7 +33,7 @@ void rh_term_add_up(const rh_term *term, double *out)
 void rh_term_gather(const rh_term *term, int cells, const float *x, double *out)
 {
 #pragma omp parallel for schedule(static) if (term->tile_count > RH_SHORT)
-    for (int32_t n = 0; n < term->tile_count; n++) gather_tile(term, &term->tiles[n], cells, x);
+    for (int32_t n = 0; n < term->tile_count; n++) rh_term_gather_tile(term, &term->tiles[n], cells, x);
     rh_term_add_up(term, out);
 }
 

@@ -41,6 +41,8 @@ typedef struct rh_term {
 } rh_term;
 
 void rh_term_add_up(const rh_term *term, double *out);  // out = sums of tiles (`sums`), by block
+// The sums of one tile, for rh_term_add_up.
+void rh_term_gather_tile(const rh_term *term, const rh_term_tile *t, int cells, const float *x);
 void rh_term_gather(const rh_term *term, int cells, const float *x, double *out);    // out = J^T x
 void rh_term_spread(const rh_term *term, int cells, const double *parts, float *y);  // y += J parts
 // y += scale J C J^T x; returns x times what was added. NULL: nothing.

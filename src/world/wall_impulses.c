@@ -25,15 +25,24 @@
 
 enum { PARTS = 6 };  // force, moment
 enum { WORK_SOLIDS, WORK_INFLOWS, WORK_TENSION, WORKS };
+enum { MANY = 16 };  // regions: sums of fewer take less time than waking a second thread
 static const float FAR[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1e30f};  // no tile, no solid
 
 // --- sums ------------------------------------------------------------------------------------------------------------
 static int64_t sums_of_one(const rh_wall_impulses *w) { return (int64_t)w->count * PARTS + WORKS; }
 
-// Of one tile or block: the works, then PARTS for each region.
+// Of one tile or block: the works, then PARTS for each region. Whoever fills them clears them: with a hundred solids
+// they are megabytes.
 static double *take_sums(const rh_wall_impulses *w, int64_t blocks, rh_arena *arena, rh_status *status)
 {
-    return rh_arena_take_zero(arena, (size_t)((blocks + 1) * sums_of_one(w)) * sizeof(double), status);
+    return rh_arena_take(arena, (size_t)((blocks + 1) * sums_of_one(w)) * sizeof(double), status);
+}
+
+static double *clear_sums(const rh_wall_impulses *w, double *sums, int64_t block)
+{
+    int64_t stride = sums_of_one(w);
+    memset(sums + block * stride, 0, (size_t)stride * sizeof *sums);
+    return sums + block * stride;
 }
 
 static bool is_in(const rh_wall_region *region, rh_dvec3 place, int dimension)
@@ -85,6 +94,7 @@ static void add_sums(rh_wall_impulses *w, const double *sums, int64_t blocks)
         w->work_inflows += sums[b * stride + WORK_INFLOWS];
         w->work_tension += sums[b * stride + WORK_TENSION];
     }
+#pragma omp parallel for schedule(static) if (w->count > MANY)
     for (int n = 0; n < w->count; n++) {
         double all[PARTS] = {0};
         for (int64_t b = 0; b < blocks; b++)
@@ -141,8 +151,10 @@ static rh_code all_faces(rh_wall_impulses *w, const rh_step_view *view, face_loo
     double *sums = take_sums(w, tiles->count, view->arena, status);
     if (!sums) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++)
-        if (view->cut->kind[t] != RH_TILE_FREE) loop(w, view, t, sums + t * sums_of_one(w));
+    for (int32_t t = 0; t < tiles->count; t++) {
+        double *own = clear_sums(w, sums, t);
+        if (view->cut->kind[t] != RH_TILE_FREE) loop(w, view, t, own);
+    }
     add_sums(w, sums, tiles->count);
     w->time = (double)view->kick;
     return RH_OK;
@@ -217,7 +229,7 @@ static rh_code pulled(rh_wall_impulses *w, const rh_step_view *view, rh_status *
     double *sums = take_sums(w, tiles->count, view->arena, status);
     if (!sums) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++) pull_tile(w, view, t, sums + t * sums_of_one(w));
+    for (int32_t t = 0; t < tiles->count; t++) pull_tile(w, view, t, clear_sums(w, sums, t));
     add_sums(w, sums, tiles->count);
     return RH_OK;
 }
@@ -301,9 +313,11 @@ static rh_code touched(rh_wall_impulses *w, const rh_step_view *view, rh_status 
     double *sums = take_sums(w, blocks, view->arena, status);
     if (!sums) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t b = 0; b < blocks; b++)
+    for (int64_t b = 0; b < blocks; b++) {
+        double *own = clear_sums(w, sums, b);
         for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, view->touch_count); i++)
-            add_touch(w, &view->touches[i], sums + b * sums_of_one(w));
+            add_touch(w, &view->touches[i], own);
+    }
     add_sums(w, sums, blocks);
     w->time = (double)view->kick;
     return RH_OK;
@@ -317,14 +331,15 @@ static rh_code hit(rh_wall_impulses *w, const rh_points *points, rh_status *stat
     double *sums = take_sums(w, blocks, &w->arena, status);
     if (!sums) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int64_t b = 0; b < blocks; b++)
+    for (int64_t b = 0; b < blocks; b++) {
+        double *own = clear_sums(w, sums, b);
         for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, points->count); i++) {
             if (memcmp(&v[i], &w->speed[i], sizeof v[i]) == 0) continue;
             rh_dvec3 lost = rh_d3_sub(rh_d3_from(w->speed[i]), rh_d3_from(v[i])), place = rh_d3_from(x[i]);
-            double *own = sums + b * sums_of_one(w);
             if (w->met->any_moving) own[WORK_SOLIDS] -= w->particle_mass * rh_d3_dot(lost, velocity_at(w, place));
             if (w->count) add_impulse(w, -1, place, rh_d3_scale(lost, w->particle_mass), own);
         }
+    }
     add_sums(w, sums, blocks);
     return RH_OK;
 }

@@ -91,3 +91,5 @@ void rh_sph_viscous_stress_apply(const rh_sph_viscous *a, const float *x, float 
 // The matrix of form stress, neighbours of neighbours in rows.
 rh_code rh_sph_viscous_assemble(rh_sph_viscous *a, rh_arena *arena, rh_status *status);
 void rh_sph_viscous_matrix_apply(const rh_sph_viscous *a, const float *x, float *y);
+// Block n of row i, in no order, and the particle it belongs to; NULL: the row has no more.
+const float *rh_sph_viscous_matrix_block(const rh_sph_viscous *a, int64_t i, int64_t n, uint32_t *at);

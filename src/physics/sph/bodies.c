@@ -169,6 +169,37 @@ double rh_sph_bodies_error(const rh_sph_bodies *b, const float *r, float dt, con
     return count > 0 ? PART * sum / count * (double)dt * (double)dt : 0;
 }
 
+// --- between two pressures -------------------------------------------------------------------------------------------
+void rh_sph_walls_follow(const rh_sph_walls *walls, const rh_dynamics *d, const double *change, float *spin)
+{
+    for (uint32_t s = 0; s < walls->count; s++) {
+        int solid = d->of_obstacle[walls->solid[s]];
+        if (solid < 0) continue;
+        const double *v = change + (int64_t)PARTS * solid;
+        rh_dvec3 r = rh_d3_sub(rh_d3_from(walls->anchor[s]), d->start->items[walls->solid[s]].origin);
+        const double faster[3] = {v[0] + v[4] * r.z - v[5] * r.y, v[1] + v[5] * r.x - v[3] * r.z,
+                                  v[2] + v[3] * r.y - v[4] * r.x};
+        for (int k = 0; k < 3; k++) walls->flow[4 * (uint64_t)s + k] += (float)faster[k];
+    }
+    for (int n = 0; spin && n < d->count; n++)
+        for (int k = 0; k < 3; k++) spin[3 * d->items[n].obstacle + k] += (float)change[PARTS * n + 3 + k];
+}
+
+void rh_sph_bodies_find_push(const rh_sph_bodies *b, const float *x)
+{
+    if (b->dynamics) gather(b, -b->mass, x);
+}
+
+void rh_sph_bodies_push(const rh_sph_bodies *b, const rh_sph_walls *walls, double time, float *spin)
+{
+    if (!b->dynamics) return;
+    int count = PARTS * b->dynamics->count;
+    for (int k = 0; k < count; k++) b->inverse[k] = time * b->impulse[k];
+    rh_dynamics_respond(b->dynamics, b->inverse, b->change);
+    rh_sph_walls_follow(walls, b->dynamics, b->change, spin);
+    rh_dynamics_give(b->dynamics, b->inverse, true);
+}
+
 // --- the end of a solve ----------------------------------------------------------------------------------------------
 // Contacts have been found for the solids as they came in (rh_dynamics_touch): pressure may have pressed some together.
 // Nothing answers these impulses in this step, so masses are the solids' own.

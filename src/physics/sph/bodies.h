@@ -48,5 +48,12 @@ void rh_sph_bodies_precondition(const rh_sph_bodies *bodies, const float *invers
 // iterations it is 0: few particles between two solids may never come to agree. (With the whole mean, and no end, steps
 // of a corridor with nine solids took 500 iterations and failed.)
 double rh_sph_bodies_error(const rh_sph_bodies *bodies, const float *r, float dt, const uint8_t *unknown, int looks);
+// For what acts between two pressures: `impulse` becomes what s = x gives the solids in a second; then they receive it
+// for `time` s (negative: it is taken back), and so do the samples of their walls and `spin` ([3 solids] rad/s; may be
+// NULL).
+void rh_sph_bodies_find_push(const rh_sph_bodies *bodies, const float *x);
+void rh_sph_bodies_push(const rh_sph_bodies *bodies, const rh_sph_walls *walls, double time, float *spin);
+// Samples and `spin` follow a change of the solids' velocities, [6 solids].
+void rh_sph_walls_follow(const rh_sph_walls *walls, const rh_dynamics *dynamics, const double *change, float *spin);
 // The solids receive what s = x gives them in a step of dt s, and what contacts make of that.
 rh_code rh_sph_bodies_give(const rh_sph_bodies *bodies, const float *x, double dt, rh_arena *arena, rh_status *status);

@@ -6,6 +6,7 @@
 #include "physics/sph/measure.h"
 
 #include "base/parallel.h"
+#include "physics/sph/viscosity.h"
 #include "physics/sph_values.h"
 
 // --- touches ---------------------------------------------------------------------------------------------------------
@@ -37,6 +38,7 @@ static void touch_roughly(const rh_sph_measure *m, int64_t i, rh_wall_touch *out
     const rh_sph_fluid *f = m->fluid;
     const rh_sph_rubbed *rubbed = m->rubbed;
     const float *own = f->place + 4 * i, *left = rubbed->flow + 4 * i, rough = (float)m->mass * rubbed->friction[i];
+    float close = rh_sph_viscous_near_walls(f, rubbed->law, rubbed->grip, i);
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(f->kernel, own, f->walls->place, near);
@@ -45,7 +47,7 @@ static void touch_roughly(const rh_sph_measure *m, int64_t i, rh_wall_touch *out
             uint32_t s = near[n];
             *out = (rh_wall_touch){.solid = RH_TOUCH_NOBODY};
             if (s == f->lists->walls.nobody || rubbed->grip[f->walls->solid[s]] == 0) continue;
-            float u[3], part = w[n] * rubbed->grip[f->walls->solid[s]];
+            float u[3], part = w[n] * rh_sph_viscous_grip(rubbed->grip[f->walls->solid[s]], close);
             rh_sph_wall_velocity(f->walls, s, rubbed->spin + 3 * f->walls->solid[s], own, u);
             *out = (rh_wall_touch){
                 .place = {own[0], own[1], own[2]},

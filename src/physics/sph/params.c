@@ -68,6 +68,9 @@ static const rh_param rows[] = {
     {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = couplings,
      .help = "how viscosity moves dynamic solids: strong (with the liquid, in one solve) or one_way (not at all), for "
              "comparison"},
+    {"viscosity_turns", RH_PARAM_INT, AT(viscosity_turns), "", "30", 0, 1000,
+     .help = "at most so many turns of viscosity and pressure in a step of a full vessel (full: true), until both hold "
+             "at once"},
     {"artificial_viscosity", RH_PARAM_FLOAT, AT(artificial_viscosity), "m/s", "0.05", 0, 100,
      .help = "Monaghan's alpha times speed of sound: slows down what comes closer, as far as `viscosity` does not"},
     {"wall_viscosity", RH_PARAM_FLOAT, AT(wall_viscosity), "m/s", "0.2", 0, 100,

@@ -22,9 +22,11 @@
 #include "base/parallel.h"
 #include "physics/inflow.h"
 #include "physics/sph_contact.h"
+#include "physics/sph/bodies.h"
 #include "physics/sph/measure.h"
 #include "physics/sph/pressure.h"
 #include "physics/sph/viscosity.h"
+#include "physics/sph/viscous_turns.h"
 #include "physics/step.h"
 #include "physics/time_step.h"
 
@@ -221,6 +223,7 @@ typedef struct step {
     bool *held;    // by inflows; NULL: none
     bool *sticky;  // solids without slip; NULL: none
     rh_sph_rubbed rubbed;
+    float *turned;  // q of the turns of viscosity and pressure; NULL: none
     rh_vec3 *start;
 } step;
 
@@ -472,6 +475,64 @@ static rh_code keep_rubbed(step *s, float *grip, float *spin, rh_status *status)
     return s->rubbed.friction && s->rubbed.flow ? RH_OK : RH_MEMORY;
 }
 
+static float undone_share(const step *s);
+
+static rh_code act_in_turn(step *s, const rh_sph_viscosity *how, rh_krylov_report *report, rh_status *status)
+{
+    rh_sph_fluid *f = &s->fluid;
+    bool pull = s->me->params->pull;
+    if (!pull) RH_TRY(push_ahead(s, status));
+    RH_TRY(rh_sph_viscosity_act(f, how, s->rubbed.friction, &s->me->arena, report, status));
+    if (how->grip) memcpy(s->rubbed.flow, f->flow, 4 * (size_t)f->count * sizeof(float));
+    if (!pull) add_push(s, -f->dt);
+    return RH_OK;
+}
+
+// Whether particles are in a full vessel and so thick that neighbours share their velocities within a step. (Where they
+// are thinner one after the other is as good: the turns would be many, and leave what they find as it is.)
+static bool is_at_once(const step *s, const rh_sph_viscosity *how)
+{
+    const rh_sph_params *p = s->me->params;
+    if (!p->full || p->viscosity_turns == 0 || how->solver == RH_SPH_VISCOUS_EXPLICIT) return false;
+    float thickest = how->kinematic, d = s->fluid.kernel->spacing;
+    for (int64_t i = 0; how->of_particles && i < s->fluid.count; i++)
+        thickest = rh_max_of(thickest, how->of_particles[i]);
+    return thickest * s->fluid.dt > d * d;
+}
+
+// Viscosity and pressure together. What their errors leave, the pressure that comes after takes away.
+static rh_code act_at_once(step *s, const rh_sph_viscosity *how, rh_krylov_report *report, rh_status *status)
+{
+    static const double PART = 0.1;  // of the tolerance of densities
+    const rh_sph_params *p = s->me->params;
+    rh_sph_fluid *f = &s->fluid;
+    size_t bytes = ((size_t)f->count + 8) * sizeof(float);
+    const rh_sph_prediction predict = {1e9, 1e9, MOST_DENSITY, undone_share(s)};
+    const rh_sph_turns turns = {.viscosity = how,
+                                .predict = &predict,
+                                .dynamics = how->dynamics,
+                                .tolerance = PART * p->tolerance,
+                                .most = (int)p->viscosity_turns,
+                                .solids = how->spin ? s->around->obstacles->count : 0,
+                                .friction = s->rubbed.friction};
+    RH_TRY(rh_sph_turns_act(f, &turns, &s->me->arena, report, status));
+    if (how->grip) memcpy(s->rubbed.flow, f->flow, 4 * (size_t)f->count * sizeof(float));
+    s->turned = rh_arena_take(&s->me->arena, bytes, status);
+    if (!s->turned) return RH_MEMORY;
+    memcpy(s->turned, f->q, bytes);
+    memset(f->q, 0, bytes);
+    return RH_OK;
+}
+
+// The pressure of the turns comes back to that of the projection; the lowest is 0.
+static void add_turned(step *s)
+{
+    rh_sph_fluid *f = &s->fluid;
+    float least = INFINITY;
+    for (int64_t i = 0; i < f->count; i++) f->q[i] += s->turned[i], least = rh_min(least, f->q[i]);
+    for (int64_t i = 0; i < f->count; i++) f->q[i] -= least;
+}
+
 static rh_code add_viscosity(step *s, rh_status *status)
 {
     const rh_sph_params *p = s->me->params;
@@ -497,10 +558,7 @@ static rh_code add_viscosity(step *s, rh_status *status)
                                   .tolerance = p->viscosity_tolerance,
                                   .max_iterations = (int)p->max_iterations};
     rh_krylov_report solved;
-    if (!p->pull) RH_TRY(push_ahead(s, status));
-    RH_TRY(rh_sph_viscosity_act(f, &how, s->rubbed.friction, &s->me->arena, &solved, status));
-    if (grip) memcpy(s->rubbed.flow, f->flow, 4 * (size_t)f->count * sizeof(float));
-    if (!p->pull) add_push(s, -f->dt);
+    RH_TRY((is_at_once(s, &how) ? act_at_once : act_in_turn)(s, &how, &solved, status));
     tell(s, "viscosity", solved.iterations);
     if (solved.converged) return RH_OK;
     s->report->unconverged = true;
@@ -532,6 +590,7 @@ static rh_code find_pressure(step *s, const rh_sph_prediction *predict, rh_statu
                                           .max_iterations = (int)p->max_iterations};
     rh_sph_solved solved;
     RH_TRY((p->pull ? rh_sph_solve_pull : solvers[p->solver])(&s->fluid, &options, &s->me->arena, &solved, status));
+    if (s->turned) add_turned(s);
     s->report->residual = solved.error;
     if (is_viscous(p)) tell(s, "projection", solved.iterations);
     else s->report->iterations = solved.iterations;

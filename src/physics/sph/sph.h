@@ -23,6 +23,7 @@ typedef struct rh_sph_params {
     bool viscosity_varies;                        // particles carry theirs
     int viscous_form, viscous_solver;             // rh_sph_viscous_form, rh_sph_viscous_solver
     double viscosity_tolerance;
+    int64_t viscosity_turns;      // at most, of viscosity and pressure in a full vessel
     double bulk_viscosity;        // viscosities, where thick liquid is stretched
     int viscosity_coupling;       // 0 strong, 1 one way
     int substance;                // read by presets only

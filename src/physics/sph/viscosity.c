@@ -149,7 +149,8 @@ static void add_walls(const rh_sph_viscous *a, int64_t i, float *b)
     const rh_sph_fluid *f = a->fluid;
     const rh_sph_viscosity *v = a->how;
     if (a->friction[i] == 0) return;
-    float scale = v->law.wall * v->time * f->place[4 * i + 3];
+    float scale = v->law.wall * v->time * f->place[4 * i + 3],
+          close = rh_sph_viscous_near_walls(f, &v->law, v->grip, i);
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(f->kernel, f->place + 4 * i, f->walls->place, near);
@@ -157,7 +158,7 @@ static void add_walls(const rh_sph_viscous *a, int64_t i, float *b)
         for (int n = 0; n < 8; n++) {
             if (near[n] == f->lists->walls.nobody) continue;
             int32_t solid = f->walls->solid[near[n]];
-            float u[3], part = w[n] * v->grip[solid];
+            float u[3], part = w[n] * rh_sph_viscous_grip(v->grip[solid], close);
             rh_sph_wall_velocity(f->walls, near[n], v->spin + 3 * solid, f->place + 4 * i, u);
             for (int k = 0; k < 3; k++) b[k] += part * u[k];
         }

@@ -31,7 +31,8 @@ typedef struct rh_sph_viscosity {
     const float *of_particles;  // m^2/s, of each; NULL: the same everywhere
     const float *bulk;          // m^2/s, of each: bulk viscosity where pressure cannot pull (viscous_pull.c), of form
                                 // pairs, implicit; NULL: nobody has any
-    const float *grip;          // per solid, 0..1: share of the friction of a wall without slip; NULL: no solid has any
+    const float *grip;          // per solid, 0..1: share of the friction of a wall without slip, of the lowest layer
+                                // on a flat wall; NULL: no solid has any
     float *spin;                // [3 solids] rad/s; of those that it moves it becomes the new one
     const bool *held;           // [count] by inflows; NULL: none
     struct rh_dynamics *dynamics;  // solids that it moves; NULL: none
@@ -45,6 +46,12 @@ typedef struct rh_sph_viscosity {
 // and the grip it is the share of (u_i - u_s) that the wall received.
 rh_code rh_sph_viscosity_act(rh_sph_fluid *fluid, const rh_sph_viscosity *viscosity, float *friction, rh_arena *arena,
                              rh_krylov_report *report, rh_status *status);
+
+// How near particle i is to walls that hold it: its friction there without slip over that of the lowest layer of a
+// lattice on a flat wall, about half a spacing over its distance. A slip length acts as a film between wall and
+// particle, and resistances add: with `grip` for 1, the share of friction that a solid has is this function's.
+float rh_sph_viscous_near_walls(const rh_sph_fluid *fluid, const rh_sph_viscous_law *law, const float *grip, int64_t i);
+static inline float rh_sph_viscous_grip(float grip, float near) { return grip / (grip + near * (1 - grip)); }
 
 // 1/m^2: the longest step of the explicit way is 1 / (this times the kinematic viscosity).
 double rh_sph_viscosity_stiffest(const rh_sph_viscous_law *law);
@@ -84,3 +91,5 @@ void rh_sph_viscous_stress_apply(const rh_sph_viscous *a, const float *x, float 
 // The matrix of form stress, neighbours of neighbours in rows.
 rh_code rh_sph_viscous_assemble(rh_sph_viscous *a, rh_arena *arena, rh_status *status);
 void rh_sph_viscous_matrix_apply(const rh_sph_viscous *a, const float *x, float *y);
+// Block n of row i, in no order, and the particle it belongs to; NULL: the row has no more.
+const float *rh_sph_viscous_matrix_block(const rh_sph_viscous *a, int64_t i, int64_t n, uint32_t *at);

@@ -8,6 +8,7 @@
 #include "physics/sph/viscous_bodies.h"
 
 #include <string.h>
+#include "physics/sph/bodies.h"
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
@@ -30,7 +31,8 @@ static int64_t list_contacts(const rh_sph_viscous_bodies *b, const rh_obstacles 
     int64_t count = 0;
     for (int64_t i = 0; i < f->count; i++) {
         if (a->friction[i] == 0 || (a->fixed && a->fixed[i])) continue;
-        float scale = a->how->law.wall * a->how->time * f->place[4 * i + 3];
+        float scale = a->how->law.wall * a->how->time * f->place[4 * i + 3],
+              close = rh_sph_viscous_near_walls(f, &a->how->law, a->how->grip, i);
         RH_SPH_EACH(f->lists->walls, i, near)
         {
             rh_sph_pairs p = rh_sph_pairs_of(f->kernel, f->place + 4 * i, f->walls->place, near);
@@ -38,7 +40,7 @@ static int64_t list_contacts(const rh_sph_viscous_bodies *b, const rh_obstacles 
             for (int n = 0; n < 8; n++) {
                 uint32_t s = near[n];
                 if (s == f->lists->walls.nobody || !(w[n] > 0) || dynamic_of(b, s) < 0) continue;
-                float friction = w[n] * a->how->grip[f->walls->solid[s]];
+                float friction = w[n] * rh_sph_viscous_grip(a->how->grip[f->walls->solid[s]], close);
                 if (friction == 0) continue;
                 rh_dvec3 center = solids->items[f->walls->solid[s]].origin;
                 const float *at = f->place + 4 * i;
@@ -221,24 +223,10 @@ void rh_sph_viscous_bodies_precondition(const rh_sph_viscous_bodies *b, const rh
 void rh_sph_viscous_bodies_give(const rh_sph_viscous_bodies *b, const float *x)
 {
     if (!b->dynamics) return;
-    const rh_sph_walls *walls = b->a->fluid->walls;
     int count = PARTS * b->dynamics->count;
     for (int k = 0; k < count; k++) b->impulse[k] = (double)x[rh_sph_viscous_size(b->a) + k];
     respond(b, b->impulse, b->velocity);
-    for (uint32_t s = 0; s < walls->count; s++) {
-        int solid = dynamic_of(b, s);
-        if (solid < 0) continue;
-        rh_vec3 at = walls->anchor[s];
-        rh_dvec3 center = b->dynamics->start->items[walls->solid[s]].origin;
-        const rh_sph_viscous_contact c = {
-            .solid = solid, .arm = {(float)(at.x - center.x), (float)(at.y - center.y), (float)(at.z - center.z)}};
-        double faster[3];
-        velocity_at(&c, b->velocity, faster);
-        for (int k = 0; k < 3; k++) walls->flow[4 * (uint64_t)s + k] += (float)faster[k];
-    }
-    for (int n = 0; n < b->dynamics->count; n++)
-        for (int k = 0; k < 3; k++)
-            b->a->how->spin[3 * b->dynamics->items[n].obstacle + k] += (float)b->velocity[PARTS * n + 3 + k];
+    rh_sph_walls_follow(b->a->fluid->walls, b->dynamics, b->velocity, b->a->how->spin);
     for (int k = 0; k < count; k++) b->impulse[k] *= b->mass;
     rh_dynamics_give(b->dynamics, b->impulse, true);
 }

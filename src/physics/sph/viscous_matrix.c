@@ -141,3 +141,11 @@ void rh_sph_viscous_matrix_apply(const rh_sph_viscous *a, const float *x, float 
         memcpy(y + 4 * i, sum, sizeof sum);
     }
 }
+
+const float *rh_sph_viscous_matrix_block(const rh_sph_viscous *a, int64_t i, int64_t n, uint32_t *at)
+{
+    const rh_sph_viscous_matrix *m = a->matrix;
+    if (m->first[i] + n >= m->first[i + 1]) return NULL;
+    *at = m->entries[m->first[i] + n].at;
+    return m->entries[m->first[i] + n].block;
+}

@@ -27,6 +27,19 @@ static float viscosity_of(const rh_sph_viscosity *v, int64_t i)
 }
 
 // Friction of walls on particle i, in all.
+float rh_sph_viscous_near_walls(const rh_sph_fluid *f, const rh_sph_viscous_law *law, const float *grip, int64_t i)
+{
+    float sum = 0, d = f->kernel->spacing;
+    RH_SPH_EACH(f->lists->walls, i, near)
+    {
+        rh_sph_pairs p = rh_sph_pairs_of(f->kernel, f->place + 4 * i, f->walls->place, near);
+        rh_f8 w = p.number * rh_sph_viscous_weight(law, p.distance);
+        for (int n = 0; n < 8; n++)
+            if (near[n] != f->lists->walls.nobody && grip[f->walls->solid[near[n]]] > 0) sum += w[n];
+    }
+    return 0.5f * d * d * law->wall * sum;
+}
+
 static float friction_of(const rh_sph_viscous *a, int64_t i)
 {
     const rh_sph_fluid *f = a->fluid;
@@ -34,12 +47,15 @@ static float friction_of(const rh_sph_viscous *a, int64_t i)
     const float *own = f->place + 4 * i;
     float sum = 0;
     if (!v->grip) return 0;
+    float close = rh_sph_viscous_near_walls(f, &v->law, v->grip, i);
+    if (close == 0) return 0;
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(f->kernel, own, f->walls->place, near);
         rh_f8 w = p.number * rh_sph_viscous_weight(&v->law, p.distance);
         for (int n = 0; n < 8; n++)
-            if (near[n] != f->lists->walls.nobody) sum += w[n] * v->grip[f->walls->solid[near[n]]];
+            if (near[n] != f->lists->walls.nobody)
+                sum += w[n] * rh_sph_viscous_grip(v->grip[f->walls->solid[near[n]]], close);
     }
     return sum * v->law.wall * v->time * viscosity_of(v, i);
 }

@@ -26,21 +26,26 @@ static void set_moduli(rh_ep_moduli *m, const rh_ep_params *p, const rh_ep_kind 
                         .bulk = stiffness > 0 ? 0 : (float)(k->bulk * by)};
 }
 
-rh_ep_source rh_ep_source_of(const rh_ep_params *p, const rh_points *points)
+rh_ep_source rh_ep_source_of(const rh_ep_params *p, const rh_points *points, double dt)
 {
-    rh_ep_source s = {NULL, NULL, NULL};
+    rh_ep_source s = {.params = p, .dt = dt, .same = p->kinds.count == 0 && !p->varies};
+    if (s.same) set_moduli(&s.all, p, &p->kind, p->kind.stiffness, p->kind.yield, dt);
     if (p->kinds.count > 0) s.kind = rh_points_data(points, "kind", RH_POINT_I32);
     if (p->varies) s.stiffness = rh_points_data(points, "stiffness", RH_POINT_F32);
     if (p->varies) s.yield = rh_points_data(points, "yield", RH_POINT_F32);
     return s;
 }
 
-void rh_ep_moduli_of(const rh_ep_params *p, const rh_ep_source *s, int64_t i, double dt, rh_ep_moduli *out)
+void rh_ep_moduli_of(const rh_ep_source *s, int64_t i, rh_ep_moduli *out)
 {
-    const rh_ep_kind *k = rh_ep_kind_of(p, s->kind ? s->kind[i] : 0);
+    if (s->same) {
+        *out = s->all;
+        return;
+    }
+    const rh_ep_kind *k = rh_ep_kind_of(s->params, s->kind ? s->kind[i] : 0);
     double stiffness = s->stiffness && s->stiffness[i] > 0 ? (double)s->stiffness[i] : k->stiffness;
     double yield = s->yield && s->yield[i] > 0 ? (double)s->yield[i] : k->yield;
-    set_moduli(out, p, k, stiffness, yield, dt);
+    set_moduli(out, s->params, k, stiffness, yield, s->dt);
 }
 
 // --- how long a step may be ------------------------------------------------------------------------------------------
@@ -65,15 +70,12 @@ static double stretch_factor(const rh_ep_params *p, const float f[9])
 double rh_ep_sound_limit(const rh_ep_params *p, double a, const rh_points *points)
 {
     const float *f = rh_points_data(points, "deformation", RH_POINT_MAT3F);
-    const rh_ep_source from = rh_ep_source_of(p, points);
+    const rh_ep_source from = rh_ep_source_of(p, points, 0);
     double least = 1e9;
-    bool same = !from.kind && !from.stiffness;
-    rh_ep_moduli all;
-    set_moduli(&all, p, &p->kind, p->kind.stiffness, p->kind.yield, 0);
 #pragma omp parallel for schedule(static) reduction(min : least)
     for (int64_t i = 0; i < points->count; i++) {
-        rh_ep_moduli own = all;
-        if (!same) rh_ep_moduli_of(p, &from, i, 0, &own);
+        rh_ep_moduli own;
+        rh_ep_moduli_of(&from, i, &own);
         least = fmin(least, wave_limit(p, &own, a) / stretch_factor(p, f + 9 * i));
     }
     return least;

@@ -67,7 +67,11 @@ static rh_code add_attributes(const rh_ep_params *p, rh_points *points, rh_statu
         RH_TRY(rh_points_add(points, "hardened", RH_POINT_F32, status));
     if (any_kind(p, offsetof(rh_ep_kind, strength), 0)) RH_TRY(rh_points_add(points, "torn", RH_POINT_F32, status));
     if (p->kinds.count > 0) RH_TRY(rh_points_add(points, "kind", RH_POINT_I32, status));
-    if (!p->fuse) RH_TRY(rh_points_add(points, "piece", RH_POINT_I32, status));
+    if (!p->fuse) {
+        RH_TRY(rh_points_add(points, "piece", RH_POINT_I32, status));
+        RH_TRY(rh_points_add(points, "grip", RH_POINT_VEC3F, status));
+        rh_points_find(points, "grip")->transient = true;
+    }
     if (!p->varies) return RH_OK;
     RH_TRY(rh_points_add(points, "stiffness", RH_POINT_F32, status));
     return rh_points_add(points, "yield", RH_POINT_F32, status);
@@ -199,11 +203,19 @@ static rh_code copy_attribute(rh_ep_step *s, const char *name, float **out, rh_s
 static rh_code fill_pieces(rh_ep_step *s, rh_status *status)
 {
     const rh_attribute *of = s->me->params->fuse ? NULL : rh_points_find(s->points, "piece");
+    rh_ep_matter *m = &s->matter;
     if (!of) return RH_OK;
     float *piece = take_floats(s, 1, true, status);
-    if (!piece) return RH_MEMORY;
-    for (int64_t i = 0; i < s->points->count; i++) piece[i] = (float)((const int32_t *)of->data)[i];
-    s->matter.piece = piece;
+    m->slide = take_floats(s, 4, true, status), m->grip = take_floats(s, 4, true, status);
+    m->spin = take_floats(s, 4, true, status), m->touch = take_floats(s, 6, true, status);
+    if (!piece || !m->slide || !m->grip || !m->spin || !m->touch) return RH_MEMORY;
+    const rh_vec3 *grip = rh_points_data(s->points, "grip", RH_POINT_VEC3F);
+    for (int64_t i = 0; i < s->points->count; i++) {
+        piece[i] = (float)((const int32_t *)of->data)[i];
+        memcpy(m->grip + 4 * i, &grip[i], sizeof *grip);
+    }
+    m->piece = piece;
+    m->rub = (float)s->me->params->friction;
     return RH_OK;
 }
 
@@ -331,6 +343,7 @@ static rh_ep_contact contact_of(const rh_ep_step *s)
 static rh_code find_velocities(rh_ep_step *s, rh_status *status)
 {
     rh_ep_contact contact = contact_of(s);
+    if (s->matter.piece) memcpy(s->matter.slide, s->matter.flow, 4 * (size_t)s->matter.count * sizeof(float));
     rh_ep_solve solve = {.matter = &s->matter,
                          .state = &s->state,
                          .contact = &contact,
@@ -474,6 +487,7 @@ static void deform(rh_ep_step *s)
         for (int a = 0; a < m->dimension; a++) m->flow[4 * i + a] = (&x[i].x)[a] - (&s->start[i].x)[a];
     rh_ep_step_gradients(m);
     s->me->rate = largest_rate(s);
+    if (m->rub > 0) rh_ep_draw_grips(m, rh_points_data(s->points, "grip", RH_POINT_VEC3F));
     rh_ep_compose(m, s->state.deformation, s->state.offset);
     rh_ep_renew_links(s);
     write_back(s);

@@ -9,6 +9,7 @@
 
 static const double VISCOUS = 0.15;         // spacings^2 over viscosity: longest explicit step
 static const double WAY_OF_LIQUIDS = 0.25;  // as cfl, in liquids
+static const float ROUGH = 0.7f;            // square of a stretch: whose bound is less is looked at closely
 
 // Lame's constants over the density.
 static void set_moduli(rh_ep_moduli *m, const rh_ep_params *p, const rh_ep_kind *k, double stiffness, double yield,
@@ -57,12 +58,17 @@ static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double sp
     return step;
 }
 
-// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch.
+// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch. Bounds are
+// exact where two stretches are equal; sheared matter (s, 1, 1 / s) they put at a stretch of 0 from s = 1.5 on.
 static double stretch_factor(const rh_ep_params *p, const float f[9])
 {
     float whole[9], least, most;
     for (int n = 0; n < 9; n++) whole[n] = f[n] + (n % 4 == 0);
     rh_matrix_bounds_of_square(whole, &least, &most);
+    if (least < ROUGH) {
+        rh_matrix_axes axes = rh_matrix_axes_of_square(whole);
+        most = axes.value[0], least = axes.value[2];
+    }
     double s = sqrt(fmax((double)most, 1 / fmax((double)least, 1e-2)));
     return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
 }

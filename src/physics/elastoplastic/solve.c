@@ -69,7 +69,7 @@ static void find_hold(const rh_ep_solve *s, float known, float time, float frict
 static void find_rates(const rh_ep_solve *s)
 {
     rh_ep_matter *m = s->matter;
-    bool viscous = false;
+    bool viscous = m->rub > 0;  // or pieces whose turns friction asks for
     for (int64_t i = 0; i < m->count && !viscous; i++) viscous = m->moduli[i].viscosity > 0;
     if (!viscous) {
         memcpy(m->apart, s->state->drift, 3 * (size_t)m->count * sizeof(float));
@@ -213,6 +213,7 @@ static void find_given(rh_ep_solve *s, const float *free_flight)
     for (int64_t i = 0; i < m->count; i++)
         if (s->soft[i] < 1) soften(m->stress + 6 * i, s->soft[i]);
     memset(m->flow, 0, 4 * (size_t)m->count * sizeof(float));
+    if (m->piece) memset(m->gradient, 0, 9 * (size_t)m->count * sizeof(float));
     m->touch_known = 1, m->touch_time = 0;
     rh_ep_push(m);
 #pragma omp parallel for schedule(static)

@@ -569,13 +569,13 @@ static double elastoplastic_jitter(const void *params)
     return 0;
 }
 
-// Per particle: attributes and the spare block (240), the arrays of a step (460), lists, links, and these by today's
+// Per particle: attributes and the spare block (264), the arrays of a step (460), lists, links, and these by today's
 // numbers (170 each in space), and those of the search before they are in order (200).
 static int64_t elastoplastic_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
     int64_t lists = dimension == 3 ? 510 : 240, search = dimension == 3 ? 200 : 104, cells = dimension == 3 ? 512 : 64;
     (void)params;
-    return particles * (240 + 460 + lists + search) + tiles * (cells * 8 + 200);
+    return particles * (264 + 460 + lists + search) + tiles * (cells * 8 + 200);
 }
 
 static rh_code elastoplastic_save(const void *self, const rh_store *to, rh_status *status)

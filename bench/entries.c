@@ -182,9 +182,9 @@ const bench_entry bench_entries[] = {
      .skip = 2,
      .frames = 2,
      .repeats = 1},
-    {"dough-0.3M", "elastoplastic", "dough_block", CELL(0.01), .skip = 1, .frames = 1, .most_steps = 20, .repeats = 1,
+    {"dough-0.3M", "elastoplastic", "dough_block", CELL(0.01), .frames = 1, .most_steps = 20, .repeats = 1,
      .when = BENCH_LONG},
-    {"dough-5M", "elastoplastic", "dough_block", CELL(0.004), .skip = 1, .frames = 1, .most_steps = 6, .repeats = 1,
+    {"dough-5M", "elastoplastic", "dough_block", CELL(0.004), .frames = 1, .most_steps = 6, .repeats = 1,
      .when = BENCH_LONG},
 
     // Surface tension, and the same drop without.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Elastoplastic matter against the laws of conservation and of elasticity: invariants, laws, waves, beams, yield.
+// Elastoplastic matter against the laws of conservation and of elasticity: invariants, laws, yield.
+// (Waves and beams: test_elastoplastic_elastic.c.)
 #include <math.h>
 #include "lab.h"
 
@@ -81,8 +82,12 @@ static void collide(const char *options, double *linear, double *angular)
 static void momentum_is_kept(void **state)
 {
     (void)state;
-    static const char *const options[] = {"implicit: false", "law: linear, weights: squared",
-                                          "implicit: true, tolerance: 0.01", "implicit: true, implicit_damping: 1"};
+    static const char *const options[] = {"implicit: false",
+                                          "law: linear, weights: squared",
+                                          "implicit: true, tolerance: 0.01",
+                                          "implicit: true, implicit_damping: 1",
+                                          "fuse: false, friction: 0.5",
+                                          "fuse: false, friction: 0.5, implicit: true"};
     for (size_t n = 0; n < sizeof options / sizeof *options; n++) {
         double linear, angular;
         collide(options[n], &linear, &angular);
@@ -162,6 +167,64 @@ static void drift_of_closed_cycles(void **state)
                       largest_strain(&l));
         assert_true(largest_strain(&l) < (wavy ? 0.05 : 2e-4));
         lab_close(&l);
+    }
+}
+
+// --- pieces ----------------------------------------------------------------------------------------------------------
+typedef struct slide {
+    double speed, way;  // m/s, m: mean of the upper piece, along
+} slide;
+
+static slide slide_of(lab *l)
+{
+    const rh_vec3 *rest = rh_points_data(points_of(l), "rest", RH_POINT_VEC3F);
+    slide s = {0, 0};
+    double count = 0;
+    for (int64_t i = 0; i < lab_count(l); i++) {
+        if (rest[i].y < 0) continue;
+        s.speed += (double)velocities(l)[i].x, s.way += (double)(lab_positions(l)[i].x - rest[i].x), count++;
+    }
+    return (slide){s.speed / count, s.way / count};
+}
+
+// A block on one that is held, in gravity of 10 m/s^2 across and `along`; returns m/s^2 along, and how far it crept.
+static double acceleration_of(const char *options, double along, double *crept)
+{
+    lab l;
+    rh_status status = {0};
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\ngravity: [%g, -10, 0]\nrest_position: true\nphysics: {elastoplastic: "
+             "{stiffness: 1e5, fuse: false, %s}}\nbodies: [{shape: {box: {min: [-0.1, -0.04, -1], max: "
+             "[0.5, 0, 1]}}}, {shape: {box: {min: [-0.06, 0, -1], max: [0.06, 0.06, 1]}}}]\n",
+             along, options);
+    lab_check(rh_points_add(points_of(&l), "held", RH_POINT_GROUP, &status), &status);
+    uint8_t *held = rh_points_data(points_of(&l), "held", RH_POINT_GROUP);
+    for (int64_t i = 0; i < lab_count(&l); i++) held[i] = lab_positions(&l)[i].y < 0;
+    lab_run(&l, 0.2, NULL, NULL);
+    slide before = slide_of(&l);
+    lab_run(&l, 0.5, NULL, NULL);
+    slide after = slide_of(&l);
+    *crept = after.way - before.way;
+    lab_close(&l);
+    return (after.speed - before.speed) / 0.3;
+}
+
+// Coulomb: what presses with 10 m/s^2 holds against 2, and takes 3 from 6. Rows of particles that slide over each other
+// are not even: without friction they take some, too (and hold against 2, alone). Implicit steps are so long that the
+// share of a hold is a guess: there it creeps.
+static void pieces_rub(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"friction: 0.3", "friction: 0.3, implicit: true"};
+    double crept, way, free_slide = acceleration_of("friction: 0", 6, &way);
+    print_message("piece on another without friction: %.3f m/s^2 (6)\n", free_slide);
+    assert_true(free_slide > 4);
+    for (int n = 0; n < 2; n++) {
+        double rests = acceleration_of(steps[n], 2, &crept), slides = acceleration_of(steps[n], 6, &way);
+        print_message("piece on another (%s): creeps by %.2g m in 0.3 s (%.2g m/s^2); slides with %.3f m/s^2 (3)\n",
+                      steps[n], crept, rests, slides);
+        assert_true(fabs(rests) < 0.4 && fabs(crept) < (n == 0 ? 1e-3 : 0.02));
+        assert_true(fabs(slides - 3) < 0.45);
     }
 }
 
@@ -297,186 +360,13 @@ static void tears_at_its_strength(void **state)
     assert_true(fabs(pressed / (2 * strength) - 1) < 0.02);
 }
 
-// --- waves and beams -------------------------------------------------------------------------------------------------
-typedef struct swing {
-    int axis;          // of the velocity
-    double k, offset;  // its shape: cos(k (x - offset)), along `along`
-    int along;
-    double near;  // m: only particles so near to the middle of the other axis
-    double last, last_time, crossings[8];
-    int count;
-} swing;
-
-static double amplitude(lab *l, const swing *s)
-{
-    const rh_vec3 *rest = rh_points_data(points_of(l), "rest", RH_POINT_VEC3F);
-    double sum = 0;
-    for (int64_t i = 0; i < lab_count(l); i++) {
-        if (fabs((double)(&rest[i].x)[1 - s->along]) > s->near) continue;
-        sum += (double)(&lab_velocities(l)[i].x)[s->axis] * cos(s->k * ((double)(&rest[i].x)[s->along] - s->offset));
-    }
-    return sum;
-}
-
-static void watch_swing(lab *l, void *user)
-{
-    swing *s = user;
-    double now = amplitude(l, s), time = lab_time(l);
-    if (s->last * now < 0 && s->count < 8)
-        s->crossings[s->count++] = s->last_time + (time - s->last_time) * s->last / (s->last - now);
-    s->last = now, s->last_time = time;
-}
-
-static void start_swing(lab *l, swing *s, double speed)
-{
-    const rh_vec3 *rest = rh_points_data(points_of(l), "rest", RH_POINT_VEC3F);
-    for (int64_t i = 0; i < lab_count(l); i++)
-        (&velocities(l)[i].x)[s->axis] = (float)(speed * cos(s->k * ((double)(&rest[i].x)[s->along] - s->offset)));
-    s->last = amplitude(l, s);
-}
-
-// Standing waves: of a thin plate along its length (sqrt(E / (1 - nu^2) / rho)), of one between frictionless walls
-// (sqrt((lambda + 2 mu) / rho), while pressed: walls do not pull), and of shear in the middle of a wide slab, before
-// anything comes from its ends (sqrt(mu / rho)). 40 particles half a wave; usual limit 2 %.
-static void speeds_of_waves(void **state)
-{
-    (void)state;
-    double nu = 0.3, e = 1e6, mu = e / 2.6, lame = e * nu / (1.3 * 0.4);
-    for (int kind = 0; kind < 3; kind++) {
-        lab l;
-        swing s = {.k = PI / 1.0, .offset = -0.5, .near = 10};
-        double height = kind == 0 ? 0.1 : 0.2, speed = sqrt(e / (1 - nu * nu) / 1000), until;
-        if (kind == 1) speed = sqrt((lame + 2 * mu) / 1000);
-        if (kind == 2)
-            s = (swing){.axis = 0, .along = 1, .k = PI / 0.5, .offset = -0.25, .near = 0.1}, speed = sqrt(mu / 1000),
-            height = 0.5;
-        double length = kind == 2 ? 2 : 1;
-        lab_open(
-            &l,
-            "dimension: 2\ncell: 0.05\ngravity: [0, 0, 0]\nrest_position: true\nphysics: {elastoplastic: {stiffness: "
-            "1e6}}\nbodies: [{shape: {box: {min: [%g, %g, -1], max: [%g, %g, 1]}}}]\n%s",
-            -length / 2, -height / 2, length / 2, height / 2,
-            kind == 1
-                ? "solids: [{friction: 0, inside_out: true, shape: {box: {min: [-5, -0.1, -1], max: [5, 0.1, 1]}}}]\n"
-                : "");
-        double half = PI / s.k / speed;  // half a period
-        until = kind == 0 ? 1.7 * half : 0.75 * half;
-        start_swing(&l, &s, 1e-3);
-        lab_run(&l, until, watch_swing, &s);
-        assert_true(s.count >= 1);
-        double period = kind == 0 ? s.crossings[1] - s.crossings[0] : 2 * s.crossings[0];
-        static const char *const names[] = {"thin plate", "between walls", "shear"};
-        print_message("wave, %s: %.4f of the speed\n", names[kind], half / period);
-        assert_true(fabs(half / period - 1) < 0.03);
-        lab_close(&l);
-    }
-}
-
-static void clamp(lab *l, double until_x)
-{
-    rh_status status = {0};
-    lab_check(rh_points_add(points_of(l), "held", RH_POINT_GROUP, &status), &status);
-    uint8_t *held = rh_points_data(points_of(l), "held", RH_POINT_GROUP);
-    for (int64_t i = 0; i < lab_count(l); i++) held[i] = lab_positions(l)[i].x < (float)until_x;
-}
-
-typedef struct tip {
-    double top, start, low, low_time, first_return;
-} tip;
-
-static double tip_height(lab *l, double from_x)
-{
-    const rh_vec3 *rest = rh_points_data(points_of(l), "rest", RH_POINT_VEC3F);
-    double sum = 0, count = 0;
-    for (int64_t i = 0; i < lab_count(l); i++)
-        if ((double)rest[i].x > from_x) sum += (double)lab_positions(l)[i].y - (double)rest[i].y, count++;
-    return sum / count;
-}
-
-static void watch_tip(lab *l, void *user)
-{
-    tip *t = user;
-    double y = tip_height(l, 0.2 - 0.005);
-    if (y < t->low) t->low = y, t->low_time = lab_time(l);
-}
-
-// A plate, L = 0.2 m, H = 0.02 m, E = 2e6 Pa, nu = 0.3975 (J. P. Gray, J. J. Monaghan, R. P. Swift, Comput. Methods
-// Appl. Mech. Eng. 190, 2001), clamped, let go under gravity: it swings about its deflection at rest, q L^4 / 8 E' I,
-// with the period T of kL = 1.875. Small deflections: g = 0.2 m/s^2. So thick a beam is a little softer by shear
-// (Timoshenko: 0.6 % of the deflection).
-static void a_beam_swings(void **state)
-{
-    (void)state;
-    double e = 2e6 / (1 - 0.3975 * 0.3975), g = 0.2, inertia = pow(0.02, 3) / 12, q = 1000 * g * 0.02;
-    double cell = getenv("RHEO_LONG") ? 0.0025 : 0.005, length = 0.2 + cell / 4;  // from the last particle that is held
-    double rest = q * pow(length, 4) / (8 * e * inertia), period = 0.2541 * pow(length / 0.2, 2);
-    lab l;
-    tip t = {0};
-    lab_open(
-        &l,
-        "dimension: 2\ncell: %g\ngravity: [0, -%g, 0]\nrest_position: true\nphysics: {elastoplastic: {stiffness: 2e6, "
-        "poisson: 0.3975, implicit: true, implicit_damping: 0, time_step: 1e-3}}\nbodies: [{shape: {box: {min: [-0.02, "
-        "0, "
-        "-1], max: [0.2, 0.02, 1]}}}]\n",
-        cell, g);
-    clamp(&l, 0);
-    lab_run(&l, 0.75 * period, watch_tip, &t);
-    print_message("beam, %g particles thick: deflection %.4f of the theory, half a period %.4f\n", 0.02 / cell * 2,
-                  -t.low / 2 / rest, t.low_time / (0.5 * period));
-    assert_true(fabs(-t.low / 2 / rest - 1) < 0.08);
-    assert_true(fabs(t.low_time / (0.5 * period) - 1) < 0.04);
-    lab_close(&l);
-}
-
-typedef struct swept {
-    double low, low_time, left;  // m, s, m: of the end
-} swept;
-
-static void watch_end(lab *l, void *user)
-{
-    const rh_vec3 *rest = rh_points_data(points_of(l), "rest", RH_POINT_VEC3F);
-    swept *w = user;
-    double x = 0, y = 0, count = 0;
-    for (int64_t i = 0; i < lab_count(l); i++) {
-        if ((double)rest[i].x < 0.345) continue;
-        x += (double)(lab_positions(l)[i].x - rest[i].x), y += (double)(lab_positions(l)[i].y - rest[i].y), count++;
-    }
-    if (y / count < w->low) *w = (swept){y / count, lab_time(l), x / count};
-}
-
-// The beam of S. Turek, J. Hron, "Proposal for numerical benchmarking of fluid-structure interaction", 2006, alone
-// (CSM3): 0.35 x 0.02 m, E = 1.4e6 Pa, nu = 0.4, g = 2 m/s^2, let go: the end swings between 0 and -128.8 mm, and to
-// -28.6 mm along the beam, 1.0995 times a second.
-static void the_beam_of_turek_and_hron(void **state)
-{
-    (void)state;
-    double cell = getenv("RHEO_LONG") ? 0.005 : 0.01, rate = 1.0995;
-    lab l;
-    swept w = {0};
-    lab_open(&l,
-             "dimension: 2\ncell: %g\ngravity: [0, -2, 0]\nrest_position: true\nphysics: {elastoplastic: {law: stvk, "
-             "stiffness: 1.4e6, poisson: 0.4, implicit: true, implicit_damping: 0, time_step: 2e-3}}\nbodies: [{shape: "
-             "{box: {min: [-0.03, 0, -1], max: [0.35, 0.02, 1]}}}]\n",
-             cell);
-    clamp(&l, 0);
-    lab_run(&l, 0.62 / rate, watch_end, &w);
-    print_message(
-        "Turek's and Hron's beam, %g particles thick: down %.1f mm (128.8), along %.1f mm (28.6), %.3f Hz (%.3f)\n",
-        0.02 / cell * 2, -1e3 * w.low, -1e3 * w.left, 0.5 / w.low_time, rate);
-    assert_true(fabs(w.low / -0.1288 - 1) < 0.03);
-    assert_true(fabs(w.left / -0.0286 - 1) < 0.1);  // goes with the square of the other
-    assert_true(fabs(0.5 / w.low_time / rate - 1) < 0.03);
-    lab_close(&l);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(momentum_is_kept),       cmocka_unit_test(a_turn_leaves_no_stress),
         cmocka_unit_test(drift_of_closed_cycles), cmocka_unit_test(laws_in_tension_and_pressure),
         cmocka_unit_test(yield_and_unloading),    cmocka_unit_test(yield_in_shear),
-        cmocka_unit_test(tears_at_its_strength),  cmocka_unit_test(speeds_of_waves),
-        cmocka_unit_test(a_beam_swings),          cmocka_unit_test(the_beam_of_turek_and_hron),
+        cmocka_unit_test(tears_at_its_strength),  cmocka_unit_test(pieces_rub),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

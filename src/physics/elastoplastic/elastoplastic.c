@@ -55,18 +55,23 @@ static rh_code add_attributes(const rh_ep_params *p, rh_points *points, rh_statu
     RH_TRY(rh_points_add(points, "deformation", RH_POINT_MAT3F, status));
     RH_TRY(rh_points_add(points, "offset", RH_POINT_VEC3F, status));
     rh_points_find(points, "offset")->transient = true;
+    if (!p->implicit) RH_TRY(rh_points_add(points, "drift", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "origin", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "pattern", RH_POINT_MAT3F, status));
     RH_TRY(rh_points_add(points, "slot", RH_POINT_I32, status));
     RH_TRY(rh_points_add(points, "flowed", RH_POINT_F32, status));
-    static const char *const own[] = {"origin", "pattern", "slot", "flowed"};
-    for (size_t n = 0; n < sizeof own / sizeof *own; n++) rh_points_find(points, own[n])->transient = true;
+    static const char *const own[] = {"drift", "origin", "pattern", "slot", "flowed"};
+    for (size_t n = p->implicit; n < sizeof own / sizeof *own; n++) rh_points_find(points, own[n])->transient = true;
     RH_TRY(rh_points_add(points, "stress", RH_POINT_F32, status));
     if (any_kind(p, offsetof(rh_ep_kind, hardening), 0))
         RH_TRY(rh_points_add(points, "hardened", RH_POINT_F32, status));
     if (any_kind(p, offsetof(rh_ep_kind, strength), 0)) RH_TRY(rh_points_add(points, "torn", RH_POINT_F32, status));
     if (p->kinds.count > 0) RH_TRY(rh_points_add(points, "kind", RH_POINT_I32, status));
-    if (!p->fuse) RH_TRY(rh_points_add(points, "piece", RH_POINT_I32, status));
+    if (!p->fuse) {
+        RH_TRY(rh_points_add(points, "piece", RH_POINT_I32, status));
+        RH_TRY(rh_points_add(points, "grip", RH_POINT_VEC3F, status));
+        rh_points_find(points, "grip")->transient = true;
+    }
     if (!p->varies) return RH_OK;
     RH_TRY(rh_points_add(points, "stiffness", RH_POINT_F32, status));
     return rh_points_add(points, "yield", RH_POINT_F32, status);
@@ -198,11 +203,19 @@ static rh_code copy_attribute(rh_ep_step *s, const char *name, float **out, rh_s
 static rh_code fill_pieces(rh_ep_step *s, rh_status *status)
 {
     const rh_attribute *of = s->me->params->fuse ? NULL : rh_points_find(s->points, "piece");
+    rh_ep_matter *m = &s->matter;
     if (!of) return RH_OK;
     float *piece = take_floats(s, 1, true, status);
-    if (!piece) return RH_MEMORY;
-    for (int64_t i = 0; i < s->points->count; i++) piece[i] = (float)((const int32_t *)of->data)[i];
-    s->matter.piece = piece;
+    m->slide = take_floats(s, 4, true, status), m->grip = take_floats(s, 4, true, status);
+    m->spin = take_floats(s, 4, true, status), m->touch = take_floats(s, 6, true, status);
+    if (!piece || !m->slide || !m->grip || !m->spin || !m->touch) return RH_MEMORY;
+    const rh_vec3 *grip = rh_points_data(s->points, "grip", RH_POINT_VEC3F);
+    for (int64_t i = 0; i < s->points->count; i++) {
+        piece[i] = (float)((const int32_t *)of->data)[i];
+        memcpy(m->grip + 4 * i, &grip[i], sizeof *grip);
+    }
+    m->piece = piece;
+    m->rub = (float)s->me->params->friction;
     return RH_OK;
 }
 
@@ -212,11 +225,11 @@ static void fill_places(rh_ep_step *s)
     const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F),
                   *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     const rh_ep_params *p = s->me->params;
-    const rh_ep_source from = rh_ep_source_of(p, s->points);
+    const rh_ep_source from = rh_ep_source_of(p, s->points, s->around->previous_dt);
     bool flat = m->dimension == 2;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
-        rh_ep_moduli_of(p, &from, i, s->around->previous_dt, &m->moduli[i]);
+        rh_ep_moduli_of(&from, i, &m->moduli[i]);
         float sound = rh_ep_sound(&m->moduli[i]);
         s->start[i] = x[i];
         s->x[i] = x[i].x, s->y[i] = x[i].y, s->z[i] = flat ? 0 : x[i].z;
@@ -253,6 +266,7 @@ static rh_code fill(rh_ep_step *s, rh_status *status)
            (size_t)s->points->count * 9 * sizeof(float));
     memcpy(s->state.offset, rh_points_data(s->points, "offset", RH_POINT_VEC3F),
            (size_t)s->points->count * 3 * sizeof(float));
+    if (!s->me->params->implicit) s->state.drift = rh_points_data(s->points, "drift", RH_POINT_VEC3F);
     RH_TRY(copy_attribute(s, "hardened", &s->state.hardened, status));
     RH_TRY(copy_attribute(s, "torn", &s->state.torn, status));
     RH_TRY(fill_pieces(s, status));
@@ -329,6 +343,7 @@ static rh_ep_contact contact_of(const rh_ep_step *s)
 static rh_code find_velocities(rh_ep_step *s, rh_status *status)
 {
     rh_ep_contact contact = contact_of(s);
+    if (s->matter.piece) memcpy(s->matter.slide, s->matter.flow, 4 * (size_t)s->matter.count * sizeof(float));
     rh_ep_solve solve = {.matter = &s->matter,
                          .state = &s->state,
                          .contact = &contact,
@@ -448,10 +463,15 @@ static void write_back(rh_ep_step *s)
     memcpy(rh_points_data(s->points, "offset", RH_POINT_VEC3F), s->state.offset, 3 * bytes);
     if (s->state.hardened) memcpy(rh_points_data(s->points, "hardened", RH_POINT_F32), s->state.hardened, bytes);
     if (s->state.torn) memcpy(rh_points_data(s->points, "torn", RH_POINT_F32), s->state.torn, bytes);
-    for (int64_t i = 0; i < m->count; i++) stress[i] = density * s->state.mises[i];
     rh_vec3 *origin = rh_points_data(s->points, "origin", RH_POINT_VEC3F);
-    for (int64_t i = 0; i < m->count; i++)
-        origin[i] = rh_v3(m->origin[4 * i], m->origin[4 * i + 1], m->origin[4 * i + 2]);
+    rh_vec3 *drift = s->state.drift ? rh_points_data(s->points, "drift", RH_POINT_VEC3F) : NULL;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->count; i++) {
+        const float *n = m->apart + 3 * i, *at = m->origin + 4 * i;
+        stress[i] = density * s->state.mises[i];
+        origin[i] = rh_v3(at[0], at[1], at[2]);
+        if (drift) drift[i] = rh_v3(n[0] / m->dt, n[1] / m->dt, n[2] / m->dt);
+    }
     memcpy(rh_points_data(s->points, "pattern", RH_POINT_MAT3F), s->pattern, 9 * bytes);
     memcpy(rh_points_data(s->points, "slot", RH_POINT_I32), s->slot, bytes);
     memcpy(rh_points_data(s->points, "flowed", RH_POINT_F32), s->state.flowed, bytes);
@@ -467,6 +487,7 @@ static void deform(rh_ep_step *s)
         for (int a = 0; a < m->dimension; a++) m->flow[4 * i + a] = (&x[i].x)[a] - (&s->start[i].x)[a];
     rh_ep_step_gradients(m);
     s->me->rate = largest_rate(s);
+    if (m->rub > 0) rh_ep_draw_grips(m, rh_points_data(s->points, "grip", RH_POINT_VEC3F));
     rh_ep_compose(m, s->state.deformation, s->state.offset);
     rh_ep_renew_links(s);
     write_back(s);
@@ -483,6 +504,15 @@ static void measure_all(rh_ep_step *s)
     s->report->volume = (double)s->matter.count * pow((double)s->me->kernel.spacing, s->matter.dimension);
 }
 
+static void note_pressure(rh_ep_step *s)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < s->matter.count; i++) {
+        const float *t = s->matter.stress + 6 * i;
+        s->pressure[i] = -(t[0] + t[1] + t[2]) / 3;
+    }
+}
+
 static rh_code run(rh_ep_step *s, rh_status *status)
 {
     rh_arena *arena = &s->me->arena;
@@ -497,10 +527,7 @@ static rh_code run(rh_ep_step *s, rh_status *status)
     RH_TRY(rh_ep_find_links(s, status));
     stage(s, "neighbours");
     rh_ep_stress(&s->matter, &s->state);
-    for (int64_t i = 0; i < s->matter.count; i++) {
-        const float *t = s->matter.stress + 6 * i;
-        s->pressure[i] = -(t[0] + t[1] + t[2]) / 3;
-    }
+    if (s->around->observer) note_pressure(s);
     stage(s, "stress");
     rh_ep_prepare(&s->matter);
     if (s->matter.near_metric) rh_ep_present_metric(&s->matter);
@@ -542,13 +569,13 @@ static double elastoplastic_jitter(const void *params)
     return 0;
 }
 
-// Per particle: attributes and the spare block (240), the arrays of a step (460), lists, links, and these by today's
+// Per particle: attributes and the spare block (264), the arrays of a step (460), lists, links, and these by today's
 // numbers (170 each in space), and those of the search before they are in order (200).
 static int64_t elastoplastic_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
     int64_t lists = dimension == 3 ? 510 : 240, search = dimension == 3 ? 200 : 104, cells = dimension == 3 ? 512 : 64;
     (void)params;
-    return particles * (240 + 460 + lists + search) + tiles * (cells * 8 + 200);
+    return particles * (264 + 460 + lists + search) + tiles * (cells * 8 + 200);
 }
 
 static rh_code elastoplastic_save(const void *self, const rh_store *to, rh_status *status)

@@ -37,6 +37,7 @@ typedef struct rh_ep_params {
     int strain;       // rh_ep_strain
     int reference;    // rh_ep_reference
     bool volume_relief, fuse, varies, implicit;
+    double friction;   // of pieces on each other, without `fuse`
     double tack;       // Pa: pull that walls without slip withstand
     double coherence;  // of places among neighbours, over the stiffness of the matter
     double damping;    // of motion that no strain describes

@@ -11,7 +11,6 @@
 #include "physics/elastoplastic/small_matrix.h"
 
 static const float CROWDED = 0.9f, CROWD = 2;  // spacings; over the stress
-static const float FRICTION = 0.2f;            // of pieces that touch, over the critical
 
 static void load_one(rh_ep_matter *m, int64_t i)
 {
@@ -21,6 +20,11 @@ static void load_one(rh_ep_matter *m, int64_t i)
         RH_EP_LOOSE) {  // the stress of directions that are not fixed acts on nobody: from both sides, for
         rh_matrix_times_symmetric(m->firm + 9 * i, t, s);  // the torque
         memcpy(whole, s, sizeof s);
+    }
+    if (m->piece) {  // the torque of friction (pieces.c)
+        const float *q = m->touch + 6 * i + 3;
+        whole[5] += 0.5f * q[0], whole[6] += 0.5f * q[1], whole[1] += 0.5f * q[2];
+        whole[7] -= 0.5f * q[0], whole[2] -= 0.5f * q[1], whole[3] -= 0.5f * q[2];
     }
     if (!m->fresh || m->loose[i]) {
         rh_matrix_times_turned(whole, m->since + 9 * i, s);
@@ -118,38 +122,15 @@ static void push_crowded(rh_ep_matter *m, int64_t i)
     for (int c = 0; c < 3; c++) m->push[4 * i + c] -= rh_f8_sum(sum[c]);
 }
 
-// Pieces that do not fuse push each other where particles are nearer than a spacing, along the line between the two (so
-// angular momentum stays): as stiffly as the matter is, with a little friction of their approach. They slide freely.
-static void push_pieces(rh_ep_matter *m, int64_t i)
-{
-    const float *own = m->place + 4 * i, *flow = m->flow + 4 * i, a = m->kernel->spacing;
-    rh_f8 sum[3] = {rh_f8_all(0), rh_f8_all(0), rh_f8_all(0)}, none = rh_f8_all(0);
-    RH_SPH_EACH(m->lists->fluid, i, near)
-    {
-        rh_f8 place[4], other[4], d[3], square = none, apart = none;
-        rh_sph_gather(m->place, near, place);
-        for (int c = 0; c < 3; c++) d[c] = place[c] - own[c], square += d[c] * d[c];
-        rh_f8 r = rh_f8_max(rh_f8_sqrt(square), rh_f8_all(1e-3f * a));
-        rh_i8 touches = (r < rh_f8_all(a)) & (rh_f8_gather(m->piece, near) != rh_f8_all(m->piece[i]));
-        if (!rh_i8_bits(touches)) continue;
-        rh_sph_gather(m->flow, near, other);
-        for (int c = 0; c < 3; c++) apart += (other[c] - flow[c]) * d[c] / r;
-        rh_f8 spring = 0.5f * (own[3] + place[3]) / (a * a), friction = FRICTION * rh_f8_sqrt(spring);
-        rh_f8 force = m->touch_known * spring * (a - r) - (m->touch_time * spring + friction) * apart;
-        force = rh_f8_select(touches, force / r, none);
-        for (int c = 0; c < 3; c++) sum[c] -= force * d[c];
-    }
-    for (int c = 0; c < 3; c++) m->push[4 * i + c] += rh_f8_sum(sum[c]);
-}
-
 void rh_ep_push(rh_ep_matter *m)
 {
+    if (m->piece) rh_ep_touch_pieces(m);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) load_one(m, i);
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t i = 0; i < m->count; i++) {
         push_one(m, i);
         if (m->near_metric && m->touch_known > 0) push_crowded(m, i);
-        if (m->piece) push_pieces(m, i);
+        for (int c = 0; m->piece && c < 3; c++) m->push[4 * i + c] += m->touch[6 * i + c];
     }
 }

@@ -149,10 +149,10 @@ static bool any_thin_near(const rh_ep_step *s)
 // Is the deformation since links were made, `f`, so large, or has so much flowed, that they say little?
 static bool is_worn(const rh_ep_step *s, int64_t i, const float f[9])
 {
-    float inverse[9], square = 0;
+    float square = 0;
     for (int n = 0; n < 9; n++) square += f[n] * f[n];
     if (s->matter.lean[4 * i + 3] < RH_EP_FADES * s->matter.around) return false;  // crumbs
-    return s->state.flowed[i] > FLOWED || square > LONGEST || rh_matrix_invert(f, inverse) < SMALLEST;
+    return s->state.flowed[i] > FLOWED || square > LONGEST || rh_matrix_determinant(f) < SMALLEST;
 }
 
 // F of the links at the end of the step; false: turned inside out.

@@ -77,6 +77,12 @@ typedef struct rh_ep_matter {
     const float *piece;  // [count + 8]: links are within a piece, others just push; NULL: all are one
     float touch_known, touch_time;  // of particles that are too near: share of the present
                                     // overlap, s that it goes on to change
+    // of pieces that do not fuse (pieces.c); NULL where all fuse
+    float rub;     // their coefficient of friction
+    float *slide;  // [4 (count + 8)]: velocities at the start of the step, m/s
+    float *grip;   // [4 (count + 8)]: m, how far this one's half of a hold is drawn; 1: it can be turned
+    float *spin;   // [4 (count + 8)]: turn of the field in `flow`
+    float *touch;  // [6 count]: acceleration, m/s^2, and torque over the mass, m^2/s^2
     rh_ep_moduli *moduli;
     uint8_t *loose;  // [count] rh_ep_loose
     float *density;  // [count] relative, of the search
@@ -97,6 +103,12 @@ void rh_ep_step_gradients(rh_ep_matter *matter);
 // --- forces (forces.c) -----------------------------------------------------------------------------------------------
 // push = what `stress` and `hold` do.
 void rh_ep_push(rh_ep_matter *matter);
+
+// --- pieces (pieces.c) -----------------------------------------------------------------------------------------------
+// `touch`, of `flow` and `gradient`.
+void rh_ep_touch_pieces(rh_ep_matter *matter);
+// `grip` ([3 count]) after a step of the displacement in `flow`, with its `gradient`.
+void rh_ep_draw_grips(rh_ep_matter *matter, float *grip);
 
 // Of the square of a distance where the matter was not strained.
 static inline rh_f8 rh_ep_weight(const rh_ep_matter *m, rh_f8 square)

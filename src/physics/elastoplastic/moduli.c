@@ -9,6 +9,7 @@
 
 static const double VISCOUS = 0.15;         // spacings^2 over viscosity: longest explicit step
 static const double WAY_OF_LIQUIDS = 0.25;  // as cfl, in liquids
+static const float ROUGH = 0.7f;            // square of a stretch: whose bound is less is looked at closely
 
 // Lame's constants over the density.
 static void set_moduli(rh_ep_moduli *m, const rh_ep_params *p, const rh_ep_kind *k, double stiffness, double yield,
@@ -26,21 +27,26 @@ static void set_moduli(rh_ep_moduli *m, const rh_ep_params *p, const rh_ep_kind 
                         .bulk = stiffness > 0 ? 0 : (float)(k->bulk * by)};
 }
 
-rh_ep_source rh_ep_source_of(const rh_ep_params *p, const rh_points *points)
+rh_ep_source rh_ep_source_of(const rh_ep_params *p, const rh_points *points, double dt)
 {
-    rh_ep_source s = {NULL, NULL, NULL};
+    rh_ep_source s = {.params = p, .dt = dt, .same = p->kinds.count == 0 && !p->varies};
+    if (s.same) set_moduli(&s.all, p, &p->kind, p->kind.stiffness, p->kind.yield, dt);
     if (p->kinds.count > 0) s.kind = rh_points_data(points, "kind", RH_POINT_I32);
     if (p->varies) s.stiffness = rh_points_data(points, "stiffness", RH_POINT_F32);
     if (p->varies) s.yield = rh_points_data(points, "yield", RH_POINT_F32);
     return s;
 }
 
-void rh_ep_moduli_of(const rh_ep_params *p, const rh_ep_source *s, int64_t i, double dt, rh_ep_moduli *out)
+void rh_ep_moduli_of(const rh_ep_source *s, int64_t i, rh_ep_moduli *out)
 {
-    const rh_ep_kind *k = rh_ep_kind_of(p, s->kind ? s->kind[i] : 0);
+    if (s->same) {
+        *out = s->all;
+        return;
+    }
+    const rh_ep_kind *k = rh_ep_kind_of(s->params, s->kind ? s->kind[i] : 0);
     double stiffness = s->stiffness && s->stiffness[i] > 0 ? (double)s->stiffness[i] : k->stiffness;
     double yield = s->yield && s->yield[i] > 0 ? (double)s->yield[i] : k->yield;
-    set_moduli(out, p, k, stiffness, yield, dt);
+    set_moduli(out, s->params, k, stiffness, yield, s->dt);
 }
 
 // --- how long a step may be ------------------------------------------------------------------------------------------
@@ -52,12 +58,17 @@ static double wave_limit(const rh_ep_params *p, const rh_ep_moduli *m, double sp
     return step;
 }
 
-// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch.
+// Stretched matter is stiffer (but for hencky), pressed matter has smaller spacings. Turns are no stretch. Bounds are
+// exact where two stretches are equal; sheared matter (s, 1, 1 / s) they put at a stretch of 0 from s = 1.5 on.
 static double stretch_factor(const rh_ep_params *p, const float f[9])
 {
     float whole[9], least, most;
     for (int n = 0; n < 9; n++) whole[n] = f[n] + (n % 4 == 0);
     rh_matrix_bounds_of_square(whole, &least, &most);
+    if (least < ROUGH) {
+        rh_matrix_axes axes = rh_matrix_axes_of_square(whole);
+        most = axes.value[0], least = axes.value[2];
+    }
     double s = sqrt(fmax((double)most, 1 / fmax((double)least, 1e-2)));
     return p->law == RH_EP_STVK ? s * s * s : p->law == RH_EP_HENCKY ? s : s * s;
 }
@@ -65,15 +76,12 @@ static double stretch_factor(const rh_ep_params *p, const float f[9])
 double rh_ep_sound_limit(const rh_ep_params *p, double a, const rh_points *points)
 {
     const float *f = rh_points_data(points, "deformation", RH_POINT_MAT3F);
-    const rh_ep_source from = rh_ep_source_of(p, points);
+    const rh_ep_source from = rh_ep_source_of(p, points, 0);
     double least = 1e9;
-    bool same = !from.kind && !from.stiffness;
-    rh_ep_moduli all;
-    set_moduli(&all, p, &p->kind, p->kind.stiffness, p->kind.yield, 0);
 #pragma omp parallel for schedule(static) reduction(min : least)
     for (int64_t i = 0; i < points->count; i++) {
-        rh_ep_moduli own = all;
-        if (!same) rh_ep_moduli_of(p, &from, i, 0, &own);
+        rh_ep_moduli own;
+        rh_ep_moduli_of(&from, i, &own);
         least = fmin(least, wave_limit(p, &own, a) / stretch_factor(p, f + 9 * i));
     }
     return least;

@@ -107,6 +107,8 @@ static const rh_param rows[] = {
      .help = "plastic flow undoes a change of volume too where that is more than a tenth"},
     {"fuse", RH_PARAM_BOOL, OF(fuse), "", "true",
      .help = "bodies that touch become one; false: they push each other and part again"},
+    {"friction", RH_PARAM_FLOAT, OF(friction), "", "0.3", 0, 100,
+     .help = "of bodies on each other with fuse: false, Coulomb's coefficient"},
     {"varies", RH_PARAM_BOOL, OF(varies), "", "false",
      .help = "particles have attributes stiffness and yield (Pa) that programs may write; 0 there is the kind's"},
     {"tack", RH_PARAM_FLOAT, OF(tack), "Pa", "0", 0, 1e12,

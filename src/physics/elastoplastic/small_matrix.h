@@ -43,6 +43,11 @@ static inline void rh_matrix_times_symmetric(const float a[9], const float k[6],
     }
 }
 
+static inline float rh_matrix_determinant(const float a[9])
+{
+    return a[0] * (a[4] * a[8] - a[5] * a[7]) + a[1] * (a[5] * a[6] - a[3] * a[8]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
+}
+
 // Returns the determinant.
 static inline float rh_matrix_invert(const float a[9], float out[9])
 {

@@ -64,11 +64,25 @@ static void find_hold(const rh_ep_solve *s, float known, float time, float frict
     }
 }
 
+// Friction of offsets goes by n as the last step left it: of the same velocities, over places a step older. Only
+// viscosity needs gradients over present ones.
+static void find_rates(const rh_ep_solve *s)
+{
+    rh_ep_matter *m = s->matter;
+    bool viscous = m->rub > 0;  // or pieces whose turns friction asks for
+    for (int64_t i = 0; i < m->count && !viscous; i++) viscous = m->moduli[i].viscosity > 0;
+    if (!viscous) {
+        memcpy(m->apart, s->state->drift, 3 * (size_t)m->count * sizeof(float));
+        return;
+    }
+    rh_ep_gradients(m);
+    add_viscosity(m);
+}
+
 void rh_ep_explicit(rh_ep_solve *s)
 {
     rh_ep_matter *m = s->matter;
-    rh_ep_gradients(m);
-    add_viscosity(m);
+    find_rates(s);
     find_hold(s, 1, 0, 1);
     m->touch_known = 1, m->touch_time = 0;
     rh_ep_push(m);
@@ -199,6 +213,7 @@ static void find_given(rh_ep_solve *s, const float *free_flight)
     for (int64_t i = 0; i < m->count; i++)
         if (s->soft[i] < 1) soften(m->stress + 6 * i, s->soft[i]);
     memset(m->flow, 0, 4 * (size_t)m->count * sizeof(float));
+    if (m->piece) memset(m->gradient, 0, 9 * (size_t)m->count * sizeof(float));
     m->touch_known = 1, m->touch_time = 0;
     rh_ep_push(m);
 #pragma omp parallel for schedule(static)

@@ -10,6 +10,7 @@
 typedef struct rh_ep_state {
     float *deformation;  // [9 count] F - 1, elastic: comes in as the last step left it, goes out with plastic flow
     float *offset;       // [3 count] m: matter.h
+    const float *drift;  // [3 count] m/s: n of the last step, for friction in explicit ones
     float *hardened;     // plastic strain so far
     float *torn;         // 1: bears no tension
     float *flowed;       // plastic strain since links were made

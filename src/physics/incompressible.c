@@ -513,8 +513,7 @@ static rh_code before_walls(step *s, rh_faces *before, rh_status *status)
     return RH_OK;
 }
 
-// Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed
-// limit.
+// Values beyond the liquid, from projected faces and those of spray and inflows; then walls.
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
     rh_faces before = NONE;
@@ -533,9 +532,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     if (s->around->obstacles->count > 0)
         RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
     rh_still_edge_set(&s->edge, &s->cut, s->velocity, s->known);  // those in walls once more
-    RH_TRY(show(s, RH_SIGHT_FLOWS, before, status));
-    rh_step_limit_speed(&s->tiles, s->velocity, speed_limit(s));
-    return RH_OK;
+    return show(s, RH_SIGHT_FLOWS, before, status);
 }
 
 // All solids are dynamic: nothing else takes momentum.
@@ -558,7 +555,8 @@ static rh_code before_pressure(step *s, rh_faces *before, rh_status *status)
     return RH_OK;
 }
 
-// Particles take over the changes of the face velocities.
+// Particles take over the changes of the face velocities. No face exceeds the speed limit: what that takes is momentum
+// that pressure gave and particles did not get, so errors are measured first.
 static rh_code update_velocities(step *s, rh_status *status)
 {
     static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
@@ -572,11 +570,12 @@ static rh_code update_velocities(step *s, rh_status *status)
         s->momentum_errors = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->momentum_errors, status);
         if (!s->momentum_errors) return RH_MEMORY;
         rh_momentum_error_measure(&(rh_momentum_error_input){&s->pressure, s->weight, per_cell(s), before, s->velocity,
-                                                             s->force_change, s->force_change_everywhere, no_slip_walls,
-                                                             walls_return(s)},
+                                                             s->force_change, s->force_change_everywhere,
+                                                             speed_limit(s), no_slip_walls, walls_return(s)},
                                   s->momentum_errors);
         update.velocity = s->weight;
     }
+    rh_step_limit_speed(&s->tiles, s->velocity, speed_limit(s));
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, s->affine);
     rh_still_edge_calm(&s->edge, s->velocity, s->momentum_errors, s->velocities);
     return RH_OK;

@@ -20,6 +20,7 @@ typedef struct faces {
     const uint8_t *walls;  // bits, a byte per row: momentum lost there goes to a wall; NULL = none does
     float scale, force_change_all;
     float slight;  // m/s: smaller changes are taken over unchanged
+    float limit;   // m/s: of what particles receive
 } faces;
 
 static inline float force_change_of(const faces *f, int c)
@@ -44,7 +45,7 @@ static void damp_light_faces(const faces *f, float *felt)
         float more = d - fmaxf(low, fminf(high, d));
         // Faces in walls have what walls and the liquid beside them gave.
         bool light = w > m && f->open[c] == 1 && !is_walls(f, c);
-        felt[c] = light ? f->after[c] - (1 - m / w) * more : f->after[c];
+        felt[c] = rh_clamp(light ? f->after[c] - (1 - m / w) * more : f->after[c], -f->limit, f->limit);
     }
 }
 
@@ -145,6 +146,7 @@ static rh_momentum_error measure_tile(const rh_momentum_error_input *b, int32_t 
                    .force_change = b->force_change.axis[0] ? b->force_change.axis[a] + at : NULL,
                    .force_change_all = (&b->force_change_everywhere.x)[a],
                    .scale = 1 / b->per_cell,
+                   .limit = b->speed_limit,
                    .slight = SLIGHT * (rh_v3_length(b->force_change_everywhere) + tension)};
         damp_light_faces(&f, felt);
         if (!error.walled[a]) error.momentum[a] = error_of(&f, felt);

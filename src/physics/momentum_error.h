@@ -24,6 +24,7 @@ typedef struct rh_momentum_error_input {
     rh_faces before, after;  // m/s: before forces acted; projected, and extended beyond the liquid
     rh_faces force_change;   // m/s: what body forces did; axis[0] NULL where it is the same everywhere:
     rh_vec3 force_change_everywhere;
+    float speed_limit;   // m/s: particles receive no more from a face
     bool no_slip_walls;  // some walls are without slip
     bool walls_return;   // all walls are dynamic solids: momentum that they take is still in the whole
 } rh_momentum_error_input;

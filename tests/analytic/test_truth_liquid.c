@@ -53,7 +53,9 @@ static void spread(int dimension, double cell, double depth, double speed, const
                   100 * lab_progress(&l).volume_error);
     assert_true(c.drift < 1e-4 * fmax(1, speed));
     assert_true(most < 1.0005 * before);  // the truth is 1; odd depths are lifted by 0.05 % as they settle
-    assert_true(c.fastest < (strstr(settings, "apic") ? 1.25 : 1.2) * limit);  // docs/limits.md
+    // docs/limits.md: with APIC in steps of cells single particles at the front
+    double most_speed = !strstr(settings, "apic") ? 1.2 : strstr(settings, "cfl") ? 1.25 : 1.5;
+    assert_true(c.fastest < most_speed * limit);
     assert_true(fabs(lab_progress(&l).volume_error) < 0.15);
     lab_close(&l);
 }

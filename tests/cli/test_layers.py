@@ -238,6 +238,19 @@ def whitewater_rides_on_it(work):
     assert "did you mean 'water'" in text, text
 
 
+def programs_of_the_page_run(work, page):
+    """What docs/theory/whitewater.md shows to clean up, mask and change whitewater with: every yaml block, in one short run."""
+    blocks = [part.split("```")[0] for part in page.read_text().split("```yaml\n")[1:]]
+    text = "".join(blocks)
+    assert all(text.count(f"{key}:\n") == 1 for key in ("sinks", "masks", "expressions")), text
+    (work / "rock.obj").write_text("v .5 .1 0\nv .6 .1 0\nv .5 .2 0\nv .5 .1 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    scene = work / "page.yaml"
+    scene.write_text(WHITEWATER.replace("last: 8", "last: 4") + text)
+    rheo("run", scene, "--out", work / "page", "--quiet")
+    info = rheo("info", work / "page" / "points" / "points.0004.vdb")
+    assert all(name in info for name in ("bright", "fresh", "far", "dense")), info
+
+
 def materials_are_named(work):
     """A base with two materials: the one that the base is called by, and no other in its place."""
     two = BASE.replace("physics: {liquid: {}}", "materials: [{name: water, physics: {liquid: {}}}, {name: dune, physics: {sand: {}}}]")
@@ -275,6 +288,7 @@ def main():
         the_flow_carries(work)
         others_open_it(work)
         whitewater_rides_on_it(work)
+        programs_of_the_page_run(work, pathlib.Path(sys.argv[2]) / "docs" / "theory" / "whitewater.md")
         mist_floats_over_it(work)
         drops_leave_bubbles(work)
         materials_are_named(work)

@@ -117,7 +117,8 @@ rh_code rh_foam_emit(const rh_foam_emission *e, rh_points *points, rh_status *st
                   *v = rh_points_data(&e->flow->points, "v", RH_POINT_VEC3F);
     int64_t before = points->count, *starts;
     starts = rh_arena_take_zero(e->arena, (size_t)(t->count + 1) * sizeof *starts, status);
-    if (!starts) return RH_MEMORY;
+    uint8_t *makes = rh_arena_take_zero(e->arena, (size_t)e->flow->points.count + 1, status);  // any: few do
+    if (!starts || !makes) return RH_MEMORY;
     for (int fill = 0; fill < 2; fill++) {
         const rh_foam_particles p = rh_foam_particles_of(points);
 #pragma omp parallel for schedule(dynamic, 4)
@@ -128,8 +129,9 @@ rh_code rh_foam_emit(const rh_foam_emission *e, rh_points *points, rh_status *st
                 float wanted = e->flow->rate[cell] * (float)e->params->interval;
                 if (!(wanted > 0)) continue;
                 for (uint32_t i = t->first[cell]; i < t->first[cell + 1]; i++)
-                    for (int64_t tick = now.first; tick < now.end; tick++) {
+                    for (int64_t tick = now.first; tick < now.end && (makes[i] || !fill); tick++) {
                         int64_t made = drawn(e, wanted, id[i], tick, 0);
+                        makes[i] |= made > 0;
                         const parent from = {x[i], v[i], id[i]};
                         for (int64_t k = 0; k < made && fill && before + to < points->count; k++, to++)
                             make_one(e, n, &from, tick, k, &p, before + to, to);

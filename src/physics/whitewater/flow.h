@@ -27,13 +27,13 @@ typedef struct rh_foam_map {
 typedef struct rh_foam_flow {
     rh_tiles tiles;
     rh_foam_map map;
-    rh_points points;     // of the base, sorted: P, v, id. Keeps its memory from step to step
-    rh_foam_cell *cells;  // [tiles.count * rh_block_values(tiles, 1)]: each tile with the cells around it
-    rh_foam_cell *moved;  // the same with share times velocity for v: what is interpolated
-    float *rate;          // 1/s: particles that one particle of the base in the cell makes
-    rh_vec3 *normal;      // out of the liquid, of unit length; 0 where there is none
-    rh_vec3 *gather;      // m/s: velocity at which foam draws together; NULL: it does not
-    float *room;          // m: no solid is nearer than this to the centre of the cell; NULL: there is none
+    rh_points points;      // of the base, sorted: P, v, id. Keeps its memory from step to step
+    rh_foam_cell *cells;   // [tiles.count * rh_block_values(tiles, 1)]: each tile with the cells around it
+    rh_foam_cell *moved;   // the same with share times velocity for v: what is interpolated
+    float *rate;           // 1/s: particles that one particle of the base in the cell makes
+    rh_vec3 *normal;       // out of the liquid, of unit length; 0 where there is none
+    rh_foam_cell *gather;  // velocity at which foam draws together, at -1 none; NULL: it does not
+    float *room;           // m: no solid is nearer than this to the centre of the cell, at -1: -1; NULL: there is none
 } rh_foam_flow;
 
 // `gather` and `room` are left NULL.
@@ -47,19 +47,20 @@ static inline int32_t rh_foam_tile(const rh_foam_flow *flow, int64_t cell)
                      (flow->tiles.dimension == 3 ? 9 : 6));  // a division costs as much as looking up the liquid
 }
 // Linear between the cells of a block, from the lowest of the eight (in two dimensions four) on: share, share times
-// velocity.
+// velocity. Along x last: neighbours along x lie side by side, so both are one row of eight floats till then.
 static inline rh_f4 rh_foam_mix(const rh_foam_cell *low, float x, float y, float z, bool deep)
 {
     enum { ROW = RH_TILE + 2, LAYER = ROW * ROW };
-    rh_f4 layers[2];
+    rh_f8 layers[2];
     for (int k = 0; k < (deep ? 2 : 1); k++) {
         const rh_foam_cell *c = low + k * LAYER;
-        rh_f4 a = rh_f4_load(&c[0].share), b = rh_f4_load(&c[ROW].share);
-        a += x * (rh_f4_load(&c[1].share) - a);
-        b += x * (rh_f4_load(&c[ROW + 1].share) - b);
+        rh_f8 a = rh_f8_load(&c[0].share), b = rh_f8_load(&c[ROW].share);
         layers[k] = a + y * (b - a);
     }
-    return deep ? layers[0] + z * (layers[1] - layers[0]) : layers[0];
+    rh_f8 both = deep ? layers[0] + z * (layers[1] - layers[0]) : layers[0];
+    rh_f4 here = __builtin_shufflevector(both, both, 0, 1, 2, 3),
+          next = __builtin_shufflevector(both, both, 4, 5, 6, 7);
+    return here + x * (next - here);
 }
 // The number of the cell that a place lies in, over all tiles; -1: none. `other`: the tile of somebody who is probably
 // near, -1: nobody.

@@ -55,6 +55,7 @@ static rh_code find_rooms(const rh_foam_motion *m, rh_status *status)
     const rh_tiles *t = &m->flow->tiles;
     m->flow->room = rh_arena_take(m->arena, (size_t)(rh_tiles_values(t) + 1) * sizeof *m->flow->room, status);
     if (!m->flow->room) return RH_MEMORY;
+    *m->flow->room++ = -1;  // of cell -1
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < t->count; n++) {
         const survey s = {m->around->obstacles_after, t, m->flow->room + (int64_t)n * t->cells, n};
@@ -109,34 +110,47 @@ typedef struct spots {
 
 // What is asked there.
 typedef struct seats {
-    int64_t cell[LANES];   // over all tiles, -1: none
-    rh_f8 center[3];       // m, of the cells
-    float flow[4][2 * 4];  // share and momentum of lanes n and n + 4
+    int64_t cell[LANES];  // over all tiles, -1: none
+    rh_f8 center[3];      // m, of the cells
+    rh_f8 flow[4];        // share and momentum of lanes n and n + 4
 } seats;
 
+// (Three axes in two dimensions too, with nothing along the third: loops of unknown length keep vectors out of
+// registers.)
 static inline spots spots_of(const rh_tiles *t, const rh_f8 x[3])
 {
-    spots s = {.there = {-1, -1, -1, -1, -1, -1, -1, -1}};
-    for (int a = 0, stride = 1; a < t->dimension; a++, stride *= RH_TILE) {
-        rh_f8 p = x[a] * t->inverse_h;
+    spots s;
+    s.local = (rh_i8){0};
+    s.there = ~s.local;
+    for (int a = 0; a < 3; a++) {
+        bool used = a < t->dimension;
+        rh_f8 p = x[a] * (used ? t->inverse_h : 0);
         s.there &= rh_f8_abs(p) < 1e8f * RH_TILE;
         rh_i8 cell = rh_f8_floor((rh_f8)((rh_i8)p & s.there));
         s.tile[a] = cell >> 3;
-        s.local += (cell & 7) * stride;
-        s.center[a] = (__builtin_convertvector(cell, rh_f8) + 0.5f) * t->h;
+        s.local += (cell & 7) << 3 * a;
+        s.center[a] = (__builtin_convertvector(cell, rh_f8) + 0.5f) * (used ? t->h : 0);
     }
     return s;
 }
 
 // The tile of a lane; `other`: one that is probably near, -1: none.
-static inline int32_t tile_near(const rh_tiles *t, int32_t other, const spots *s, int n)
+static int32_t tile_near(const rh_tiles *t, int32_t other, rh_tile at)
 {
-    if (!s->there[n] || !t->count) return -1;
-    rh_tile at = {s->tile[0][n], s->tile[1][n], s->tile[2][n]};
     if (other < 0) return rh_tiles_find(t, at);
     unsigned dx = (unsigned)(at.x - t->at[other].x + 1), dy = (unsigned)(at.y - t->at[other].y + 1),
              dz = (unsigned)(at.z - t->at[other].z + 1);
     return dx < 3 && dy < 3 && dz < 3 ? t->near[other][dx + 3 * dy + 9 * dz] : rh_tiles_find(t, at);
+}
+
+static __attribute__((noinline)) void find_tiles(const rh_tiles *t, const spots *s, int32_t *near, rh_i8 *out)
+{
+    for (int n = 0; n < LANES; n++) {
+        const rh_tile at = {s->tile[0][n], s->tile[1][n], s->tile[2][n]};
+        int32_t tile = s->there[n] && t->count ? tile_near(t, *near, at) : -1;
+        (*out)[n] = tile;
+        if (tile >= 0) *near = tile;
+    }
 }
 
 // The tiles of eight places, -1: none. `near`: a tile that one is probably near, for the next call.
@@ -145,10 +159,8 @@ static inline rh_i8 tiles_of(const rh_foam_flow *flow, const spots *s, int32_t *
     const rh_foam_map *m = &flow->map;
     rh_i8 at = {0}, inside = s->there;
     if (!m->tiles) {
-        for (int n = 0; n < LANES; n++) {
-            at[n] = tile_near(&flow->tiles, *near, s, n);
-            if (at[n] >= 0) *near = at[n];
-        }
+        const spots copy = *s;  // the address of `s` itself would keep it out of registers
+        find_tiles(&flow->tiles, &copy, near, &at);
         return at;
     }
     for (int a = 2; a >= 0; a--) {
@@ -167,9 +179,13 @@ static inline int lanes_from(int64_t i, int64_t end) { return end - i < LANES ? 
 // Eight places or velocities, or the `lanes` that there are and zeros.
 static inline void load_some(const rh_vec3 *from, int lanes, rh_f8 out[3])
 {
+    if (lanes == LANES) {
+        rh_f8_load3(&from->x, &out[0], &out[1], &out[2]);
+        return;
+    }
     rh_vec3 few[LANES] = {{0, 0, 0}};
-    if (lanes < LANES) memcpy(few, from, (size_t)lanes * sizeof *few);
-    rh_f8_load3(lanes < LANES ? &few->x : &from->x, &out[0], &out[1], &out[2]);
+    memcpy(few, from, (size_t)lanes * sizeof *few);
+    rh_f8_load3(&few->x, &out[0], &out[1], &out[2]);
 }
 
 static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int32_t *near, seats *out)
@@ -178,58 +194,67 @@ static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int3
     const spots s = spots_of(t, x);
     rh_i8 at = {0};
     float w[3][LANES];
-    for (int a = 0, stride = 1; a < t->dimension; a++, stride *= SIDE) {
+    const int32_t strides[3] = {1, SIDE, t->dimension == 3 ? SIDE * SIDE : 0};
+    for (int a = 0; a < 3; a++) {
         rh_f8 p = (rh_f8)((rh_i8)(x[a] * t->inverse_h) & s.there) - 0.5f;
         rh_i8 low = rh_f8_floor(p);
         rh_f8_store(w[a], p - __builtin_convertvector(low, rh_f8));
-        at += (low - (s.tile[a] << 3) + 1) * stride;
+        at += (low - (s.tile[a] << 3) + 1) * strides[a];
     }
     const rh_i8 tiles = tiles_of(flow, &s, near);
     const int32_t values = rh_block_values(t, 1);
     int32_t tile[LANES], in_block[LANES], in_tile[LANES];
+    rh_f4 mixed[LANES];
     memcpy(tile, &tiles, sizeof tile);
     memcpy(in_block, &at, sizeof in_block);
     memcpy(in_tile, &s.local, sizeof in_tile);
     for (int n = 0; n < LANES; n++) {
-        rh_f4 sum = {0};
+        mixed[n] = rh_f4_all(0);
         out->cell[n] = -1;
-        if (tile[n] >= 0) {
-            const rh_foam_cell *cells = flow->moved + (int64_t)tile[n] * values + in_block[n];
-            sum = t->dimension == 3 ? rh_foam_mix(cells, w[0][n], w[1][n], w[2][n], true)
-                                    : rh_foam_mix(cells, w[0][n], w[1][n], 0, false);
-            out->cell[n] = (int64_t)tile[n] * t->cells + in_tile[n];
-        }
-        memcpy(&out->flow[n & 3][n & 4], &sum, sizeof sum);
+        if (tile[n] < 0) continue;
+        const rh_foam_cell *cells = flow->moved + (int64_t)tile[n] * values + in_block[n];
+        mixed[n] = t->dimension == 3 ? rh_foam_mix(cells, w[0][n], w[1][n], w[2][n], true)
+                                     : rh_foam_mix(cells, w[0][n], w[1][n], 0, false);
+        out->cell[n] = (int64_t)tile[n] * t->cells + in_tile[n];
     }
-    memcpy(out->center, s.center, sizeof out->center);
+    for (int n = 0; n < 4; n++) out->flow[n] = __builtin_shufflevector(mixed[n], mixed[n + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+    for (int a = 0; a < 3; a++) out->center[a] = s.center[a];
 }
 
-// Share and momentum of the eight, from rows of one particle to rows of one value.
-static inline void flow_of(const seats *s, rh_f8 *share, rh_f8 v[3])
+// From rows of one particle (lanes n and n + 4) to rows of one value.
+static inline void transpose(const rh_f8 rows[4], rh_f8 values[4])
 {
-    rh_f8 a = rh_f8_load(s->flow[0]), b = rh_f8_load(s->flow[1]), c = rh_f8_load(s->flow[2]),
-          d = rh_f8_load(s->flow[3]);
+    rh_f8 a = rows[0], b = rows[1], c = rows[2], d = rows[3];
     rh_f8 ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13),
           cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13),
           ab2 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15),
           cd2 = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
-    *share = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
+    values[0] = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
+    values[1] = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+    values[2] = __builtin_shufflevector(ab2, cd2, 0, 1, 8, 9, 4, 5, 12, 13);
+    values[3] = __builtin_shufflevector(ab2, cd2, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+static inline void flow_of(const seats *s, rh_f8 *share, rh_f8 v[3])
+{
+    rh_f8 values[4];
+    transpose(s->flow, values);
+    *share = values[0];
     rh_f8 scale = (rh_f8)((*share > 0.0f) & (rh_i8)(1.0f / *share));
-    v[0] = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15) * scale;
-    v[1] = __builtin_shufflevector(ab2, cd2, 0, 1, 8, 9, 4, 5, 12, 13) * scale;
-    v[2] = __builtin_shufflevector(ab2, cd2, 2, 3, 10, 11, 6, 7, 14, 15) * scale;
+    for (int a = 0; a < 3; a++) v[a] = values[1 + a] * scale;
 }
 
 static inline void add_gather(const rh_foam_flow *flow, const seats *s, int foam, rh_f8 v[3])
 {
     if (!flow->gather || !foam) return;
-    float more[3][LANES] = {{0}};
-    for (; foam; foam &= foam - 1) {
-        int n = __builtin_ctz((unsigned)foam);
-        if (s->cell[n] < 0) continue;
-        for (int a = 0; a < 3; a++) more[a][n] = (&flow->gather[s->cell[n]].x)[a];
+    rh_f8 rows[4], values[4];
+    for (int n = 0; n < 4; n++) {
+        rh_f4 one = rh_f4_load(&flow->gather[s->cell[n]].share),
+              other = rh_f4_load(&flow->gather[s->cell[n + 4]].share);
+        rows[n] = __builtin_shufflevector(one, other, 0, 1, 2, 3, 4, 5, 6, 7);
     }
-    for (int a = 0; a < 3; a++) v[a] += rh_f8_load(more[a]);
+    transpose(rows, values);
+    for (int a = 0; a < 3; a++) v[a] += rh_f8_masked(values[1 + a], foam);
 }
 
 // One byte of 0 or 1 for each of eight bits.
@@ -239,14 +264,14 @@ static inline uint64_t bytes_of(int bits)
     return ((each + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
 }
 
-// Moves the eight particles from p on. Returns the bits of those that are over. `s` is where they were at the middle of
+// Moves the eight particles from i on. Returns the bits of those that are over. `s` is where they were at the middle of
 // the step.
-static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_foam_particles *p, int32_t *tile,
-                             seats *s)
+static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_foam_particles *p, int64_t i,
+                             int32_t *tile, seats *s)
 {
     rh_f8 x[3], v[3], mid[3], other[3], share;
-    rh_f8_load3(&p->x->x, &x[0], &x[1], &x[2]);
-    rh_f8_load3(&p->v->x, &v[0], &v[1], &v[2]);
+    rh_f8_load3(&p->x[i].x, &x[0], &x[1], &x[2]);
+    rh_f8_load3(&p->v[i].x, &v[0], &v[1], &v[2]);
     for (int a = 0; a < 3; a++) mid[a] = x[a] + v[a] * (0.5f * l->dt);
     sample_eight(flow, mid, tile, s);
     flow_of(s, &share, other);
@@ -266,18 +291,18 @@ static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_f
         x[a] = (x[a] + o * l->dt) + (u * way + lift);
         v[a] = o + (u * rest + push);
     }
-    rh_f8_store3(&p->x->x, x[0], x[1], x[2]);
-    rh_f8_store3(&p->v->x, v[0], v[1], v[2]);
-    rh_f8 age = rh_f8_load(p->age) + l->dt, life = rh_f8_load(p->life) - rh_f8_masked(rh_f8_all(l->dt), foams);
-    rh_f8_store(p->age, age);
-    rh_f8_store(p->life, life);
+    rh_f8_store3(&p->x[i].x, x[0], x[1], x[2]);
+    rh_f8_store3(&p->v[i].x, v[0], v[1], v[2]);
+    rh_f8 age = rh_f8_load(p->age + i) + l->dt, life = rh_f8_load(p->life + i) - rh_f8_masked(rh_f8_all(l->dt), foams);
+    rh_f8_store(p->age + i, age);
+    rh_f8_store(p->life + i, life);
     rh_i8 kind = (foam & RH_CLASS_FOAM) | (bubble & RH_CLASS_BUBBLE);
-    memcpy(p->kind, &kind, sizeof kind);
+    memcpy(p->kind + i, &kind, sizeof kind);
     const int bits[RH_CLASSES] = {sprays, foams, bubbles};
     int over = rh_i8_bits(~(life > 0.0f) | (age > l->oldest));
     for (int k = 0; k < RH_CLASSES; k++) {
         uint64_t members = bytes_of(bits[k]);
-        memcpy(p->groups[k], &members, sizeof members);
+        memcpy(p->groups[k] + i, &members, sizeof members);
         if (!(l->kept >> k & 1)) over |= bits[k];
     }
     return over;
@@ -288,11 +313,14 @@ static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s
 {
     const rh_foam_flow *flow = m->flow;
     rh_f8 y[3], far = {0};
-    float room[LANES], gap = (float)l->wall.gap + 1e-5f * flow->tiles.h;  // centres are rounded
+    float gap = (float)l->wall.gap + 1e-5f * flow->tiles.h;  // centres are rounded
+    const float *room = flow->room;
+    const int64_t *at = s->cell;
     rh_f8_load3(&x->x, &y[0], &y[1], &y[2]);
     for (int a = 0; a < 3; a++) far += (y[a] - s->center[a]) * (y[a] - s->center[a]);
-    for (int n = 0; n < LANES; n++) room[n] = s->cell[n] < 0 ? -1 : flow->room[s->cell[n]] - gap;
-    rh_f8 clear = rh_f8_load(room);
+    rh_f8 clear = {room[at[0]], room[at[1]], room[at[2]], room[at[3]],
+                   room[at[4]], room[at[5]], room[at[6]], room[at[7]]};
+    clear -= gap;
     int near = rh_i8_bits(~((clear > 0.0f) & (far < clear * clear))) & ((1 << count) - 1);
     if (!near) return;
     const spots now = spots_of(&flow->tiles, y);  // where they are now may be clear
@@ -303,7 +331,7 @@ static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s
     for (; near; near &= near - 1) {
         int n = __builtin_ctz((unsigned)near);
         int32_t tile = tiles[n];
-        float left = tile < 0 ? -1 : flow->room[(int64_t)tile * flow->tiles.cells + now.local[n]] - gap;
+        float left = tile < 0 ? -1 : room[(int64_t)tile * flow->tiles.cells + now.local[n]] - gap;
         if (!(left > 0 && off[n] < left * left)) rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
     }
 }
@@ -319,8 +347,11 @@ static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int6
     for (int64_t b = 0; b < rh_blocks(count); b++) {
         int32_t near = -1, *mine = foam + (size_t)rh_thread() * values;
         for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i += LANES) {
-            int lanes = lanes_from(i, rh_block_end(b, count)), members = 0;
-            for (int n = 0; n < lanes; n++) members |= (p->kind[i + n] == RH_CLASS_FOAM) << n;
+            int lanes = lanes_from(i, rh_block_end(b, count));
+            rh_i8 kind = {-1, -1, -1, -1, -1, -1, -1, -1};
+            if (lanes == LANES) memcpy(&kind, p->kind + i, sizeof kind);
+            else memcpy(&kind, p->kind + i, (size_t)lanes * sizeof *p->kind);
+            int members = rh_i8_bits(kind == RH_CLASS_FOAM);
             if (!members) continue;
             rh_f8 x[3], v[3];
             load_some(p->x + i, lanes, x);
@@ -328,9 +359,12 @@ static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int6
             for (int a = 0; a < 3; a++) x[a] += v[a] * half;
             const spots s = spots_of(t, x);
             const rh_i8 tiles = tiles_of(m->flow, &s, &near);
+            int32_t tile[LANES], local[LANES];
+            memcpy(tile, &tiles, sizeof tile);
+            memcpy(local, &s.local, sizeof local);
             for (members &= rh_i8_bits(tiles >= 0); members; members &= members - 1) {
                 int n = __builtin_ctz((unsigned)members);
-                mine[(int64_t)tiles[n] * t->cells + s.local[n]]++;
+                mine[(int64_t)tile[n] * t->cells + local[n]]++;
             }
         }
     }
@@ -344,8 +378,9 @@ static rh_code find_gather(const rh_foam_motion *m, const rh_foam_particles *p, 
     const int threads = rh_threads();
     int32_t *foam = rh_arena_take_zero(m->arena, (size_t)threads * values * sizeof *foam, status);
     float *many = rh_arena_take(m->arena, values * sizeof *many, status);
-    m->flow->gather = rh_arena_take(m->arena, values * sizeof *m->flow->gather, status);
+    m->flow->gather = rh_arena_take(m->arena, (values + 1) * sizeof *m->flow->gather, status);
     if (!foam || !many || !m->flow->gather) return RH_MEMORY;
+    *m->flow->gather++ = (rh_foam_cell){0};  // of cell -1
     count_foam(m, p, count, foam, values);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < values; i++) {
@@ -363,20 +398,13 @@ static rh_code find_gather(const rh_foam_motion *m, const rh_foam_particles *p, 
             for (int a = 0; a < t->dimension; a++) (&way.x)[a] = b[at + next[a]] - b[at - next[a]];
             way = rh_v3_sub(way, rh_v3_scale(normal, rh_v3_dot(way, normal)));
             float scale = (float)m->params->gather / (rh_v3_length(way) + b[at] + 1);
-            m->flow->gather[(int64_t)n * t->cells + c] = rh_v3_scale(way, scale);
+            m->flow->gather[(int64_t)n * t->cells + c] = (rh_foam_cell){.v = rh_v3_scale(way, scale)};
         }
     }
     return RH_OK;
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------
-static rh_foam_particles from_particle(const rh_foam_particles *p, int64_t i)
-{
-    rh_foam_particles q = {p->x + i, p->v + i, NULL, p->age + i, p->life + i, p->kind + i, {NULL}, NULL};
-    for (int k = 0; k < RH_CLASSES; k++) q.groups[k] = p->groups[k] + i;
-    return q;
-}
-
 // Room for the last few of a block, which are fewer than eight.
 typedef struct tail {
     rh_vec3 x[LANES], v[LANES];
@@ -391,15 +419,15 @@ static rh_foam_particles of_tail(tail *t)
                                NULL};
 }
 
-static void copy_some(const rh_foam_particles *from, const rh_foam_particles *to, int count)
+static void copy_some(const rh_foam_particles *from, int64_t i, const rh_foam_particles *to, int64_t j, int count)
 {
     size_t n = (size_t)count;
-    memcpy(to->x, from->x, n * sizeof *to->x);
-    memcpy(to->v, from->v, n * sizeof *to->v);
-    memcpy(to->age, from->age, n * sizeof *to->age);
-    memcpy(to->life, from->life, n * sizeof *to->life);
-    memcpy(to->kind, from->kind, n * sizeof *to->kind);
-    for (int k = 0; k < RH_CLASSES; k++) memcpy(to->groups[k], from->groups[k], n);
+    memcpy(to->x + j, from->x + i, n * sizeof *to->x);
+    memcpy(to->v + j, from->v + i, n * sizeof *to->v);
+    memcpy(to->age + j, from->age + i, n * sizeof *to->age);
+    memcpy(to->life + j, from->life + i, n * sizeof *to->life);
+    memcpy(to->kind + j, from->kind + i, n * sizeof *to->kind);
+    for (int k = 0; k < RH_CLASSES; k++) memcpy(to->groups[k] + j, from->groups[k] + i, n);
 }
 
 static void note_tiles(const rh_foam_flow *flow, const rh_vec3 *x, int64_t begin, int64_t end, int32_t *tiles)
@@ -416,26 +444,40 @@ static void note_tiles(const rh_foam_flow *flow, const rh_vec3 *x, int64_t begin
     }
 }
 
-static int32_t move_block(const rh_foam_motion *m, const laws *l, const rh_foam_particles *p, int64_t begin,
-                          int64_t end, uint32_t *gone)
+// The eight particles from i on (`count` of them, the others are of no account), each moved and kept out of walls.
+// Returns the bits of those that are over; `fastest`: of the others, squared, so far.
+static inline int step_eight(const rh_foam_motion *m, const laws *l, const rh_foam_particles *p, int64_t i, int count,
+                             int32_t *tile, rh_f8 *fastest)
 {
-    const bool walls = m->around->obstacles_after->count > 0;
+    seats s;
+    rh_f8 v[3];
+    int all = (1 << count) - 1, over = move_eight(m->flow, l, p, i, tile, &s) & all;
+    if (m->flow->room) collide_eight(m, l, &s, p->x + i, p->v + i, count);
+    rh_f8_load3(&p->v[i].x, &v[0], &v[1], &v[2]);
+    *fastest = rh_f8_max(rh_f8_masked((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2], all & ~over), *fastest);
+    return over;
+}
+
+static int32_t move_block(const rh_foam_motion *m, const laws *l, const rh_foam_particles *p, int64_t begin,
+                          int64_t end, uint32_t *gone, float *fastest)
+{
     int32_t tile = -1, over = 0;
+    rh_f8 speed2 = {0};
     for (int64_t i = begin; i < end; i += LANES) {
-        int count = lanes_from(i, end);
-        rh_foam_particles all = from_particle(p, i), eight = all;
-        tail few;
-        if (count < LANES) {
+        int count = lanes_from(i, end), bits;
+        if (count == LANES) bits = step_eight(m, l, p, i, LANES, &tile, &speed2);
+        else {
+            tail few;
             memset(&few, 0, sizeof few);
-            eight = of_tail(&few);
-            copy_some(&all, &eight, count);
+            const rh_foam_particles last = of_tail(&few);
+            copy_some(p, i, &last, 0, count);
+            bits = step_eight(m, l, &last, 0, count, &tile, &speed2);
+            copy_some(&last, 0, p, i, count);
         }
-        seats s;
-        int bits = move_eight(m->flow, l, &eight, &tile, &s) & ((1 << count) - 1);
-        if (walls) collide_eight(m, l, &s, eight.x, eight.v, count);
-        if (count < LANES) copy_some(&eight, &all, count);
         for (; bits; bits &= bits - 1) gone[over++] = (uint32_t)(i + __builtin_ctz((unsigned)bits));
     }
+    *fastest = 0;
+    for (int n = 0; n < LANES; n++) *fastest = rh_max_of(*fastest, speed2[n]);
     return over;
 }
 
@@ -447,13 +489,14 @@ rh_code rh_foam_move(const rh_foam_motion *m, rh_points *points, int32_t *tiles,
     gone->blocks = rh_blocks(count);
     gone->items = rh_arena_take(m->arena, (size_t)(count + 1) * sizeof *gone->items, status);
     gone->counts = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->counts, status);
-    if (!gone->items || !gone->counts) return RH_MEMORY;
+    gone->fastest = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->fastest, status);
+    if (!gone->items || !gone->counts || !gone->fastest) return RH_MEMORY;
     if (m->around->obstacles_after->count) RH_TRY(find_rooms(m, status));
     if (m->params->gather > 0) RH_TRY(find_gather(m, &p, count, status));
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t b = 0; b < gone->blocks; b++) {
         int64_t begin = b * RH_BLOCK, end = rh_block_end(b, count);
-        gone->counts[b] = move_block(m, &l, &p, begin, end, gone->items + begin);
+        gone->counts[b] = move_block(m, &l, &p, begin, end, gone->items + begin, &gone->fastest[b]);
         if (tiles) note_tiles(m->flow, p.x, begin, end, tiles);
     }
     return RH_OK;

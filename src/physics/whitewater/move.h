@@ -15,10 +15,11 @@ typedef struct rh_foam_motion {
     rh_arena *arena;
 } rh_foam_motion;
 
-// Who is to go, by block of RH_BLOCK particles.
+// Who is to go, and how fast the others are, by block of RH_BLOCK particles.
 typedef struct rh_foam_gone {
     uint32_t *items;  // block b has items[b * RH_BLOCK] on, ascending
     int32_t *counts;  // [blocks]
+    float *fastest;   // [blocks] m²/s²: highest speed, squared
     int64_t blocks;
 } rh_foam_gone;
 

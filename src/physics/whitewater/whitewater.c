@@ -12,11 +12,11 @@
 // amounts and motion do not depend on how steps are cut.
 #include "physics/whitewater/whitewater.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "physics/flight.h"
 #include "physics/step.h"
 #include "physics/whitewater/move.h"
 
@@ -73,10 +73,12 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------
-// The particles whose time is over, ascending: those that moved, then new ones of a class that nobody wants.
+// The particles whose time is over, ascending: those that moved, then new ones of a class that nobody wants; and the
+// speed (m/s) of the fastest that stays.
 static rh_code list_gone(whitewater *me, const rh_foam_gone *gone, int64_t moved, const rh_points *points,
-                         uint32_t **out, int64_t *over, rh_status *status)
+                         uint32_t **out, int64_t *over, double *fastest, rh_status *status)
 {
+    float speed2 = 0;
     const rh_foam_particles p = rh_foam_particles_of(points);
     int64_t count = 0, most = points->count - moved + 1;
     for (int64_t b = 0; b < gone->blocks; b++) most += gone->counts[b];
@@ -85,9 +87,13 @@ static rh_code list_gone(whitewater *me, const rh_foam_gone *gone, int64_t moved
     for (int64_t b = 0; b < gone->blocks; b++) {
         memcpy(list + count, gone->items + b * RH_BLOCK, (size_t)gone->counts[b] * sizeof *list);
         count += gone->counts[b];
+        speed2 = rh_max_of(speed2, gone->fastest[b]);
     }
-    for (int64_t i = moved; i < points->count; i++)
+    for (int64_t i = moved; i < points->count; i++) {
         if (rh_foam_is_over(me->params, p.life[i], p.age[i], p.kind[i])) list[count++] = (uint32_t)i;
+        else speed2 = rh_max_of(rh_v3_dot(p.v[i], p.v[i]), speed2);
+    }
+    *fastest = sqrt((double)speed2);
     return *over = count, RH_OK;
 }
 
@@ -179,13 +185,12 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     rh_step_stage(report, &clock, "emit");
     uint32_t *list;
     int64_t over;
-    RH_TRY(list_gone(me, &gone, moved, points, &list, &over, status));
+    RH_TRY(list_gone(me, &gone, moved, points, &list, &over, &report->max_speed, status));
     if (points->count)
         RH_TRY(sorts ? sort(me, tiles, moved, list, over, points, status) : fill_places(list, over, points, status));
     rh_step_stage(report, &clock, "sort");
     report->tiles = me->flow.tiles.count;
     report->cells = rh_tiles_values(&me->flow.tiles);
-    report->max_speed = rh_flight_fastest(points);
     return RH_OK;
 }
 

@@ -174,11 +174,27 @@ static void keep_open(const blur *b, const float *wide, const float *room, int a
     }
 }
 
+// Whether the wall next to a point lies along the grid, up to rounding: as seen from half a cell before it. (From
+// behind the corner of a box that is solid outside, its nearest point is the corner.)
+static bool is_along_grid(const blur *b, rh_dvec3 x)
+{
+    int which;
+    double d = rh_cut_tile_distance(b->obstacles, b->near, x, &which);
+    if (which < 0) return false;
+    rh_dvec3 n = rh_obstacles_normal(b->obstacles, which, x);
+    x = rh_d3_add(x, rh_d3_scale(n, 0.5 * (double)b->tiles->h - d));
+    n = rh_obstacles_normal(b->obstacles, which, x);
+    return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) > 1 - 1e-6;
+}
+
 static void keep_shut(const blur *b, const float *wide, const float *room, int axis, float *out)
 {
     for (int c = 0; c < b->tiles->cells; c++) {
         int at = wide_index(b, c);
-        out[c] = fminf(room[at], room[at - wide_step(axis)]) > 0 ? wide[at] : 0;
+        double x[3] = {(c & 7) + 0.5, (c >> 3 & 7) + 0.5, (c >> 6) + 0.5};
+        x[axis] -= 0.5;
+        bool beside_wall = wide[at] > 0 && fminf(room[at], room[at - wide_step(axis)]) == 0;
+        out[c] = beside_wall && is_along_grid(b, position_of(b, x[0], x[1], x[2])) ? 0 : wide[at];
     }
 }
 

@@ -668,7 +668,7 @@ static const float ROUNDING = 1e-4f;
 
 static int open_bits(const step *s, int a, int32_t t, int r)
 {
-    if (!s->method->slide && s->options->shares == RH_BLUR_SAMPLED) return 255;
+    if (!s->method->slide && s->options->shares != RH_BLUR_SMOOTH) return 255;
     int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->method->slide ? 0.5f : MOSTLY_WALL));
     // faces at walls that move keep their own velocity
     if (!s->method->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));

@@ -80,7 +80,7 @@ static float solid_share(const blur *b, rh_dvec3 x)
     int which;
     double h = b->tiles->h, width = h / b->per_axis, d = rh_cut_tile_distance(b->obstacles, b->near, x, &which);
     bool moves = which >= 0 && !b->obstacles->items[which].rests;
-    if (b->form == RH_BLUR_SAMPLED) return moves ? (float)fmin(fmax(0.5 - d / width, 0), 1) : d < -1e-5 * h;
+    if (b->form != RH_BLUR_SMOOTH) return moves ? (float)fmin(fmax(0.5 - d / width, 0), 1) : d < -1e-5 * h;
     if (which < 0 || fabs(d) > 0.5 * sqrt((double)b->tiles->dimension) * width) return d < 0;
     rh_dvec3 n = rh_obstacles_normal(b->obstacles, which, x);
     double across = fabs(n.x) + fabs(n.y) + (b->tiles->dimension == 3 ? fabs(n.z) : 0);
@@ -110,7 +110,7 @@ static bool sample_cell(const blur *b, int i, int j, int k, double reach, float 
 static bool sample(const blur *b, float *solid)
 {
     bool deep = b->tiles->dimension == 3, any = false;
-    int low = b->form == RH_BLUR_SMOOTH ? -BEYOND : 1 - BEYOND;
+    int low = b->form == RH_BLUR_SAMPLED ? 1 - BEYOND : -BEYOND;
     double slack = 0;
     for (int i = 0; i < b->obstacles->count; i++) slack = fmax(slack, rh_shape_slack(&b->obstacles->items[i].shape));
     double reach = 0.5 * sqrt((double)b->tiles->dimension) * (double)b->tiles->h + 2 * slack;
@@ -174,6 +174,30 @@ static void keep_open(const blur *b, const float *wide, const float *room, int a
     }
 }
 
+// Whether the wall next to a point lies along the grid, up to rounding: as seen from half a cell before it. (From
+// behind the corner of a box that is solid outside, its nearest point is the corner.)
+static bool is_along_grid(const blur *b, rh_dvec3 x)
+{
+    int which;
+    double d = rh_cut_tile_distance(b->obstacles, b->near, x, &which);
+    if (which < 0) return false;
+    rh_dvec3 n = rh_obstacles_normal(b->obstacles, which, x);
+    x = rh_d3_add(x, rh_d3_scale(n, 0.5 * (double)b->tiles->h - d));
+    n = rh_obstacles_normal(b->obstacles, which, x);
+    return fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) > 1 - 1e-6;
+}
+
+static void keep_shut(const blur *b, const float *wide, const float *room, int axis, float *out)
+{
+    for (int c = 0; c < b->tiles->cells; c++) {
+        int at = wide_index(b, c);
+        double x[3] = {(c & 7) + 0.5, (c >> 3 & 7) + 0.5, (c >> 6) + 0.5};
+        x[axis] -= 0.5;
+        bool beside_wall = wide[at] > 0 && fminf(room[at], room[at - wide_step(axis)]) == 0;
+        out[c] = beside_wall && is_along_grid(b, position_of(b, x[0], x[1], x[2])) ? 0 : wide[at];
+    }
+}
+
 void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, rh_blur_form form,
                        int per_axis, int32_t t, rh_blur_values *out)
 {
@@ -198,6 +222,7 @@ void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, con
         const int lattice[3] = {a == 0 ? WHOLE : HALF, a == 1 ? WHOLE : HALF, a == 2 ? WHOLE : HALF};
         spread(&b, solid, lattice, pass);
         if (form == RH_BLUR_SMOOTH) keep_open(&b, pass, room, a, out->pass[a]);
+        else if (form == RH_BLUR_SHUT && !obstacles->any_moving) keep_shut(&b, pass, room, a, out->pass[a]);
         else keep(&b, pass, out->pass[a]);
     }
 }

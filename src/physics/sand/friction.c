@@ -194,8 +194,8 @@ rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, co
     f->between = rh_between_upright_walls(f->list, f->count, view, status);
     if (!f->between) return RH_MEMORY;
     RH_TRY(rh_stress_from_particles(&f->carried, view, f->between, status));
-    RH_TRY(rh_sand_faces_make(&f->faces, view, status));
-    RH_TRY(rh_wall_friction_begin(&f->walls, f->list, f->count, view, f->faces.inverse_mass, status));
+    RH_TRY(rh_sand_faces_make(&f->faces, view, f->between, status));
+    RH_TRY(rh_wall_friction_begin(&f->walls, f->list, f->count, view, &f->faces, status));
 #pragma omp parallel for schedule(static, 2)
     for (int32_t n = 0; n < f->walls.count; n++) clear_tile(f, view->tiles, f->list[n]);
     rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, view->velocity, view->tiles->h / view->dt, view->tiles,
@@ -823,7 +823,8 @@ static rh_code show_walls(const solve *s, rh_status *status)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
             for (int c = 0; c < tiles->cells; c++)
-                walls.axis[a][(int64_t)t * tiles->cells + c] = view->cut->pass[a][t][c] <= RH_SAND_CLOSED ? 1.0f : 0.0f;
+                walls.axis[a][(int64_t)t * tiles->cells + c] =
+                    s->f->faces.open.axis[a][(int64_t)t * tiles->cells + c] == 0 ? 1.0f : 0.0f;
     rh_stress_add_divergence(&s->now, walls, friction, 1, tiles, &(rh_stress_rows){s->f->list, s->f->count, NULL},
                              friction);
     rh_wall_friction_on_walls(&s->f->walls, &s->now, tiles, friction);
@@ -853,7 +854,7 @@ rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_sta
                .step = step,
                .weight = (float)rh_d3_length(view->around->gravity) * view->kick * step};
     rh_faces loaded = f->faces.inverse_mass;  // with what rides on faces beside walls
-    RH_TRY(rh_sand_faces_make(&f->faces, view, status));
+    RH_TRY(rh_sand_faces_make(&f->faces, view, f->between, status));
     f->faces.inverse_mass = loaded;
     s.start = f->faces.start;
     RH_TRY(take_fields(&s, status));

@@ -56,6 +56,7 @@ static rh_unilateral_options unilateral_options(sand *me)
                                              .contact_loss_gap = p->contact_loss_gap,
                                              .contact_gain_gap = p->contact_gain_gap,
                                              .allowed_overfill = p->allowed_overfill},
+                                   .shares = RH_BLUR_SHUT,
                                    .path = RH_PATH_HEUN,
                                    .cfl = p->cfl,
                                    .prediction = RH_PREDICT_BY_PARTICLES,
@@ -156,7 +157,7 @@ static int64_t sand_predict_bytes(const void *params, int dimension, int64_t par
 {
     (void)params;
     int64_t cells = dimension == 3 ? 512 : 64, parts = dimension == 3 ? 6 : 3;
-    int64_t per_cell = 4 * (5 * parts + parts / 3 * dimension + 5 * dimension +
+    int64_t per_cell = 4 * (5 * parts + parts / 3 * dimension + 7 * dimension +
                             4);            // stresses, bounds of edges, faces, what a cell bears
     per_cell += 4 * (16 * dimension + 7);  // friction of walls across the grid
     return rh_unilateral_predict_bytes(dimension, particles, tiles) + 36 * particles + tiles * cells * per_cell;

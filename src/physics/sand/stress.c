@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "grid/rows.h"
+#include "physics/sand/upright.h"
 
 static const float ZEROS[RH_CELLS], ONES[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1};
 static const float LIGHTEST = 0.1f;  // filling: a face counts as no lighter, or friction would move nothing else
@@ -25,19 +26,41 @@ rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_a
     return RH_OK;
 }
 
-rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status)
+// Open shares of a tile's lower faces along an axis, 0 for those of walls. Along an upright wall through the middles of
+// cells all faces are half open, and would be the wall's with all that hangs there: so of the faces that gravity pulls
+// sand through, between upright walls (`hangs`), only those of a cell inside a wall are. (The same for all faces: sand
+// that a piston presses through a slit of 0.9 cells left at 53 m/s for 26. Everywhere: a layer of a cell on a wall of
+// 10 degrees without friction had 0.73 of its speed.)
+static void open_tile(const rh_unilateral_view *view, bool hangs, int axis, int32_t t, float *out)
+{
+    rh_rows room = rh_rows_apart(view->tiles, view->cut->room, t, ONES);
+    for (int r = 0; r < view->tiles->cells / 8; r++) {
+        rh_f8 open = rh_f8_load(view->cut->pass[axis][t] + 8 * r),
+              least = rh_f8_min(rh_f8_load(room.here + 8 * r), rh_row_below(&room, axis, r));
+        rh_i8 closed = open <= rh_f8_all(RH_SAND_CLOSED);
+        if (hangs) closed &= least < rh_f8_all(RH_SAND_SOLID_ROOM);
+        rh_f8_store(out + 8 * r, rh_f8_select(closed, rh_f8_all(0), open));
+    }
+}
+
+rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, const uint8_t *between,
+                           rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
     RH_TRY(rh_faces_new(&faces->inverse_mass, tiles, false, view->arena, status));
     RH_TRY(rh_faces_new(&faces->start, tiles, false, view->arena, status));
+    RH_TRY(rh_faces_new(&faces->open, tiles, false, view->arena, status));
     float scale = view->dt * tiles->inverse_h;
+    int upright = rh_upright_axis(view->around->gravity, tiles->dimension);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension; a++)
+        for (int a = 0; a < tiles->dimension; a++) {
+            float *open = faces->open.axis[a] + (int64_t)t * tiles->cells;
+            open_tile(view, between[t] && a == upright, a, t, open);
             for (int c = 0; c < tiles->cells; c += 8) {
                 int64_t at = (int64_t)t * tiles->cells + c;
                 rh_f8 fill = rh_f8_load(view->limit->fill.axis[a] + at);
-                rh_i8 closed = rh_f8_load(view->cut->pass[a][t] + c) <= rh_f8_all(RH_SAND_CLOSED);
+                rh_i8 closed = rh_f8_load(open + c) == rh_f8_all(0);
                 rh_f8 inverse_mass = rh_f8_all(1) / rh_f8_max(fill, rh_f8_all(LIGHTEST));
                 rh_f8_store(faces->inverse_mass.axis[a] + at,
                             rh_f8_select(closed | (fill < rh_f8_all(NOTHING)), rh_f8_all(0), inverse_mass));
@@ -45,6 +68,7 @@ rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view,
                                        rh_f8_load(view->velocity.axis[a] + at));
                 rh_f8_store(faces->start.axis[a] + at, scale * u);
             }
+        }
     return RH_OK;
 }
 

@@ -23,11 +23,14 @@ static inline bool rh_stress_has(int dimension, int part) { return rh_stress_axe
 rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status);
 
 // Faces as friction sees them. Faces that walls close by half or more belong to the wall: friction does not move them.
+// In tiles `between` upright walls (rh_between_upright_walls) not all of them do.
 typedef struct rh_sand_faces {
     rh_faces inverse_mass;  // 1 / filling; 0 for those of walls
     rh_faces start;         // cells per step, without friction
+    rh_faces open;          // open share; 0 for those of walls
 } rh_sand_faces;
-rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
+rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, const uint8_t *between,
+                           rh_status *status);
 static const float RH_STRESS_QUIET = 0.01f;  // of a cell's weight: smaller changes are dropped where sand rests
 // Share of the change of stress in a step that particles take over in slow sand between upright walls; others take all.
 // Pressure is found with the stress of the last step, and friction with the pressure of this one. Between walls, what

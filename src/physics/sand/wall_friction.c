@@ -73,15 +73,13 @@ static rh_f8 mass_of(rh_f8 inverse)
     return rh_f8_select(inverse > rh_f8_all(0), rh_f8_all(1) / rh_f8_max(inverse, rh_f8_all(1e-6f)), rh_f8_all(0));
 }
 
-static sides sides_of(const rh_rows *pass, const rh_rows *inverse_mass, int a, int r)
+static sides sides_of(const rh_rows *open, const rh_rows *inverse_mass, int a, int r)
 {
-    rh_f8 low = rh_f8_load(pass->here + 8 * r), high = rh_row_above(pass, a, r), least = rh_f8_all(RH_SAND_CLOSED);
-    rh_i8 low_open = low > least, high_open = high > least;
-    rh_f8 zero = rh_f8_all(0);
-    return (sides){rh_f8_select(low_open, low, zero),
-                   rh_f8_select(high_open, high, zero),
-                   low_open,
-                   high_open,
+    rh_f8 low = rh_f8_load(open->here + 8 * r), high = rh_row_above(open, a, r), zero = rh_f8_all(0);
+    return (sides){low,
+                   high,
+                   low > zero,
+                   high > zero,
                    mass_of(rh_f8_load(inverse_mass->here + 8 * r)),
                    mass_of(rh_row_above(inverse_mass, a, r))};
 }
@@ -123,22 +121,25 @@ static int ask_walls(const rh_wall_friction *w, const rh_unilateral_view *view, 
     return bits;
 }
 
-static void geometry_tile(const rh_wall_friction *w, const rh_unilateral_view *view, rh_faces inverse_mass, int32_t t)
+static void geometry_tile(const rh_wall_friction *w, const rh_unilateral_view *view, const rh_sand_faces *faces,
+                          int32_t t)
 {
     const rh_tiles *tiles = view->tiles;
-    rh_rows pass[3], wall[3], mass[3], distance = rh_rows_apart(tiles, view->cut->distance, t, view->cut->distance[t]);
+    rh_rows pass[3], open[3], wall[3], mass[3],
+        distance = rh_rows_apart(tiles, view->cut->distance, t, view->cut->distance[t]);
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
     float step = view->dt * tiles->inverse_h;
     for (int a = 0; a < tiles->dimension; a++)
         pass[a] = rh_rows_apart(tiles, view->cut->pass[a], t, view->cut->pass[a][t]),
         wall[a] = rh_rows_apart(tiles, view->cut->wall[a], t, ZEROS),
-        mass[a] = rh_rows_of(tiles, inverse_mass.axis[a], t, ZEROS);
+        open[a] = rh_rows_of(tiles, faces->open.axis[a], t, faces->open.axis[a] + (int64_t)t * tiles->cells),
+        mass[a] = rh_rows_of(tiles, faces->inverse_mass.axis[a], t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         rh_f8 slope[3], all = zero, low_mass = rh_f8_all(1e-6f), high_mass = rh_f8_all(1e-6f);
         rh_i8 cut = zero != zero, moves = zero != zero, bare = zero != zero;
         for (int a = 0; a < tiles->dimension; a++) {
-            sides s = sides_of(&pass[a], &mass[a], a, r);
+            sides s = sides_of(&open[a], &mass[a], a, r);
             slope[a] = rh_row_above(&distance, a, r) - rh_row_below(&distance, a, r), all += slope[a] * slope[a];
             low_mass += rh_f8_select(s.low_mass > zero, s.low_mass, s.high_mass);
             high_mass += rh_f8_select(s.high_mass > zero, s.high_mass, s.low_mass);
@@ -230,18 +231,18 @@ typedef struct held {
 static void held_tile(const rh_wall_friction *w, const rh_unilateral_view *view, int32_t t, const held *out)
 {
     const rh_tiles *tiles = view->tiles;
-    rh_f8 zero = rh_f8_all(0), least = rh_f8_all(RH_SAND_CLOSED);
+    rh_f8 zero = rh_f8_all(0);
     float step = view->dt * tiles->inverse_h;
     for (int a = 0; a < tiles->dimension; a++) {
-        rh_rows pass = rh_rows_apart(tiles, view->cut->pass[a], t, view->cut->pass[a][t]),
+        rh_rows open = rh_rows_of(tiles, w->open.axis[a], t, w->open.axis[a] + (int64_t)t * tiles->cells),
                 fill = rh_rows_of(tiles, view->limit->fill.axis[a], t, ZEROS),
                 u = rh_rows_of(tiles, view->velocity.axis[a], t, ZEROS),
                 was = rh_rows_of(tiles, view->before.axis[a], t, ZEROS);
         for (int r = 0; r < tiles->cells / 8; r++) {
             int64_t at = (int64_t)t * tiles->cells + 8 * r;
             if (!w->cut[at / 8] && !rh_i8_bits(rh_f8_load(w->gives + at) > zero)) continue;
-            rh_f8 low = rh_f8_select(rh_f8_load(pass.here + 8 * r) > least, zero, rh_f8_load(fill.here + 8 * r)),
-                  high = rh_f8_select(rh_row_above(&pass, a, r) > least, zero, rh_row_above(&fill, a, r));
+            rh_f8 low = rh_f8_select(rh_f8_load(open.here + 8 * r) > zero, zero, rh_f8_load(fill.here + 8 * r)),
+                  high = rh_f8_select(rh_row_above(&open, a, r) > zero, zero, rh_row_above(&fill, a, r));
             rh_f8_store(out->mass.axis[a] + at, 0.5f * (low + high));
             if (!out->momentum.axis[a]) continue;
             rh_f8_store(out->momentum.axis[a] + at,
@@ -330,13 +331,14 @@ static bool has_walls(const rh_unilateral_view *view) { return view->around->obs
 static bool is_walled(const rh_unilateral_view *view, int32_t t) { return view->cut->kind[t] != RH_TILE_FREE; }
 
 rh_code rh_wall_friction_begin(rh_wall_friction *w, const int32_t *list, int32_t count, const rh_unilateral_view *view,
-                               rh_faces inverse_mass, rh_status *status)
+                               const rh_sand_faces *faces, rh_status *status)
 {
-    *w = (rh_wall_friction){.list = list, .count = has_walls(view) ? count : 0};
+    rh_faces inverse_mass = faces->inverse_mass;
+    *w = (rh_wall_friction){.list = list, .count = has_walls(view) ? count : 0, .open = faces->open};
     RH_TRY(take(w, view->tiles, view->arena, status));
 #pragma omp parallel for schedule(static, 2)
     for (int32_t n = 0; n < w->count; n++)
-        if (is_walled(view, list[n])) geometry_tile(w, view, inverse_mass, list[n]);
+        if (is_walled(view, list[n])) geometry_tile(w, view, faces, list[n]);
 #pragma omp parallel for schedule(static, 2)
     for (int32_t n = 0; n < w->count; n++)
         if (is_walled(view, list[n])) receive_tile(w, view->tiles, list[n]), carried_tile(w, view, list[n]);

@@ -21,6 +21,7 @@
 typedef struct rh_wall_friction {
     const int32_t *list;  // tiles that have stress; the caller's
     int32_t count;
+    rh_faces open;           // open shares of faces, 0 for those that are the wall's
     uint8_t *cut;            // per row: bits of cells that a wall cuts
     uint8_t *beside;         // per row: nonzero where the row, or one beside it, has such cells
     uint8_t *bare;           // per row: bits of cells at walls across the grid that have an open face without sand
@@ -45,7 +46,7 @@ typedef struct rh_wall_friction {
 
 // Finds the cells, and takes their tractions from the particles.
 rh_code rh_wall_friction_begin(rh_wall_friction *walls, const int32_t *list, int32_t count,
-                               const rh_unilateral_view *view, rh_faces inverse_mass, rh_status *status);
+                               const rh_unilateral_view *view, const rh_sand_faces *faces, rh_status *status);
 // Sand on faces that are the wall's moves with the sand beside it: what pressure and forces have done to either is
 // shared between the two, along the wall. `u` (cells per step) is that of open faces, view->velocity has the others
 // too.

@@ -169,6 +169,12 @@ static const golden scenes[] = {
      "{box: {min: [0, 0, -1], max: [0.16, 0.4, 1]}}}\nsolids:\n - {friction: 0.5, inside_out: true, shape: {box: {min: "
      "[0, 0, -1], max: [0.16, 1, 1]}}}\n",
      0},
+    // Floor and walls between planes of the grid.
+    {"sand_silo_between",
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 8}\nphysics: {sand: {pressure: true}}\nbodies:\n - {shape: "
+     "{box: {min: [0.01, 0.006, -1], max: [0.17, 0.3, 1]}}}\nsolids:\n - {friction: 0.5, inside_out: true, shape: {box: "
+     "{min: [0.01, 0.006, -1], max: [0.17, 1, 1]}}}\n",
+     0},
     {"sand_stirred",
      "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {friction_angle: 40, flip: 0.3, cohesion: "
      "20, pressure: true}}\n" WATER TANK " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, "
@@ -270,6 +276,17 @@ static const golden scenes[] = {
      " - {shape: {box: {min: [0.3, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
      "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
      0},
+    // Pressure and viscosity in turns, in a vessel without a surface.
+    {"sph_thick_full",
+     "rheo: 1\ndimension: 2\ncell: 0.05\nframes: {last: 3}\nphysics: {sph: {viscosity: 1000, time_step: 0.005, full: "
+     "true}}\nbodies:\n - {shape: {box: {min: [0, 0, -1], max: [0.8, 0.8, 1]}}}\n"
+     "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, -1], max: [0.8, 0.8, 1]}}}\n"
+     " - {wall: no_slip, shape: {sphere: {center: [0.4, 0.45, 0], radius: 0.12}}, dynamic: {density: 3000}}\n",
+     0},
+    {"sph_pull",
+     "rheo: 1\ndimension: 2\ncell: 0.05\ngravity: [0, 0, 0]\nframes: {last: 6}\nphysics: {sph: {pull: true}}\n"
+     "bodies:\n - {angular_velocity: [0, 0, 5], shape: {box: {min: [-0.5, -0.5, -1], max: [0.5, 0.5, 1]}}}\n",
+     0},
     {"sph_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 5}\nphysics: {sph: {}}\n" WATER TANK THIN, 0},
     {"elastoplastic",
      "rheo: 1\ncell: 0.1\nframes: {last: 4}\nphysics: {elastoplastic: {stiffness: 2e4, yield: 500, flow_rate: 50, "
@@ -289,6 +306,12 @@ static const golden scenes[] = {
      "bodies:\n - {velocity: [1, -2, 0], shape: {box: {min: [0.1, 0.1, 0], max: [0.3, 0.3, 0.4]}}}\n"
      " - {angular_velocity: [0, 0, 5], shape: {sphere: {center: [0.5, 0.3, 0], radius: 0.1}}}\n"
      "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
+     0},
+    // A block slides on another, with friction.
+    {"elastoplastic_pieces",
+     "rheo: 1\ndimension: 2\ncell: 0.04\nframes: {last: 5}\nphysics: {elastoplastic: {stiffness: 2e4, fuse: false}}\n"
+     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.16, 0.4]}}}\n"
+     " - {velocity: [1, -0.5, 0], shape: {box: {min: [0.1, 0.16, 0], max: [0.4, 0.36, 0.4]}}}\n" TANK,
      0},
     {"elastoplastic_dynamic",
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {elastoplastic: {stiffness: 1e4, yield: "

@@ -26,7 +26,6 @@ static float viscosity_of(const rh_sph_viscosity *v, int64_t i)
     return v->of_particles ? v->of_particles[i] : v->kinematic;
 }
 
-// Friction of walls on particle i, in all.
 float rh_sph_viscous_near_walls(const rh_sph_fluid *f, const rh_sph_viscous_law *law, const float *grip, int64_t i)
 {
     float sum = 0, d = f->kernel->spacing;
@@ -40,6 +39,7 @@ float rh_sph_viscous_near_walls(const rh_sph_fluid *f, const rh_sph_viscous_law 
     return 0.5f * d * d * law->wall * sum;
 }
 
+// Friction of walls on particle i, in all.
 static float friction_of(const rh_sph_viscous *a, int64_t i)
 {
     const rh_sph_fluid *f = a->fluid;

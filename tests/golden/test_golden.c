@@ -172,7 +172,8 @@ static const golden scenes[] = {
     // Floor and walls between planes of the grid.
     {"sand_silo_between",
      "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 8}\nphysics: {sand: {pressure: true}}\nbodies:\n - {shape: "
-     "{box: {min: [0.01, 0.006, -1], max: [0.17, 0.3, 1]}}}\nsolids:\n - {friction: 0.5, inside_out: true, shape: {box: "
+     "{box: {min: [0.01, 0.006, -1], max: [0.17, 0.3, 1]}}}\nsolids:\n - {friction: 0.5, inside_out: true, shape: "
+     "{box: "
      "{min: [0.01, 0.006, -1], max: [0.17, 1, 1]}}}\n",
      0},
     {"sand_stirred",

@@ -8,356 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "app.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "io/film.h"
 #include "io/provenance.h"
-#include "io/ply.h"
 #include "io/png.h"
-#include "io/vdb_sets.h"
-#include "physics/physics.h"
-#include "scene/scene.h"
-#include "view/camera.h"
-#include "view/colors.h"
-#include "view/flat_solids.h"
-#include "view/picture.h"
-#include "view/preview.h"
+#include "render.h"
 #include "view/rays.h"
-#include "view/values.h"
-#include "world/exchange.h"
-#include "world/surfacing.h"
 
-typedef enum what { AS_THERE, SURFACE, POINTS, BOTH } what;
 static const char *const what_names[] = {"", "surface", "points", "both"};
 
 enum { MOST_LAYERS = 8 };
-
-typedef struct job {
-    const app_arguments *arguments;
-    char points[RH_PATH_MAX], surfaces[RH_PATH_MAX], pictures[RH_PATH_MAX];
-    app_frames all;     // of the run
-    app_frames frames;  // those asked for
-    what what;
-    rh_scene scene;
-    rh_lang_cache *programs;  // of the scene's sections `surface`; NULL when they have none
-    int width, height;
-    rh_dbox box;                      // y up
-    rh_value_range particles, paint;  // of the colours
-    float *values;                    // of a quick picture's particles
-    bool quick;                       // no paths are traced
-    int only;                         // the material to draw; -1 = all
-    rh_preview_options preview;
-    rh_flat_solids flat;  // solids of quick pictures
-    rh_picture *picture;
-    rh_film *film;
-    uint16_t *deep;
-    uint8_t *bytes;
-} job;
-
-// What is known of a frame.
-typedef struct frame_data {
-    const char *set;         // of several materials: which; NULL = the only one
-    const rh_variant *look;  // of the material; NULL = the scene's
-    int material;
-    struct frame_data *next;  // of the next material (owned); NULL = none
-    int64_t number;
-    rh_points points;
-    rh_ply_surface surface;
-    rh_points vertices;  // what those of the surface carry, when something paints it
-    bool has_points, has_surface, z_up;
-    bool layer;              // of another run
-    bool drops;              // each particle is a drop of its own: drawn as such, without a surface
-    bool will_have_surface;  // can be made of the points
-    double time;
-} frame_data;
-
-// --- reading ---------------------------------------------------------------------------------------------------------
-
-static void frame_free(frame_data *data)
-{
-    rh_points_free(&data->points);
-    rh_points_free(&data->vertices);
-    rh_ply_surface_free(&data->surface);
-    if (data->next) frame_free(data->next);
-    rh_free(data->next);
-    *data = (frame_data){0};
-}
-
-static bool paints(const job *j) { return !rh_values_none(j->scene.look.paint.attribute); }
-
-// Positions and channels of a surface as a set of points, as its file would read: "vel" is v.
-static rh_code take_channels(const rh_surface_mesh *surface, rh_points *out, rh_status *status)
-{
-    RH_TRY(rh_points_resize(out, surface->vertex_count, status));
-    RH_TRY(rh_points_add(out, "P", RH_POINT_VEC3F, status));
-    if (surface->vertex_count)
-        memcpy(rh_points_data(out, "P", RH_POINT_VEC3F), surface->position,
-               (size_t)surface->vertex_count * sizeof *surface->position);
-    for (int c = 0; c < surface->channel_count; c++) {
-        const rh_band_channel *channel = &surface->channels[c];
-        const char *name = strcmp(channel->name, "vel") == 0 ? "v" : channel->name;
-        RH_TRY(rh_points_add(out, name, channel->type, status));
-        if (surface->vertex_count)
-            memcpy(rh_points_data(out, name, channel->type), channel->data,
-                   (size_t)surface->vertex_count * rh_point_type_size(channel->type));
-    }
-    return RH_OK;
-}
-
-// Between y up and z up, either way.
-static rh_vec3 turned(rh_vec3 v, bool z_up) { return z_up ? rh_v3(v.x, -v.z, v.y) : rh_v3(v.x, v.z, -v.y); }
-
-static void turn_points(rh_points *points, bool z_up)
-{
-    for (int a = 0; a < points->attribute_count; a++) {
-        rh_vec3 *v = points->attributes[a].data;
-        if (points->attributes[a].type != RH_POINT_VEC3F ||
-            rh_point_is_colour(points->attributes[a].name, RH_POINT_VEC3F))
-            continue;
-        for (int64_t i = 0; i < points->count; i++) v[i] = turned(v[i], z_up);
-    }
-}
-
-static void turn_surface(rh_ply_surface *surface, bool z_up)
-{
-    rh_vec3 *vectors[3] = {surface->mesh.vertices, surface->normal, surface->velocity};
-    for (int n = 0; n < 3; n++)
-        for (int64_t i = 0; vectors[n] && i < surface->mesh.vertex_count; i++)
-            vectors[n][i] = turned(vectors[n][i], z_up);
-}
-
-// Quads are cut in two; arrays change hands.
-static rh_code take_surface_mesh(rh_surface_mesh *surface, bool z_up, rh_ply_surface *out, rh_status *status)
-{
-    int64_t count = surface->triangle_count + 2 * surface->quad_count;
-    uint32_t(*triangles)[3] = rh_alloc((size_t)count * sizeof *triangles + 1, "app.surface", status);
-    if (!triangles) return RH_MEMORY;
-    memcpy(triangles, surface->triangle, (size_t)surface->triangle_count * sizeof *triangles);
-    for (int64_t q = 0; q < surface->quad_count; q++) {
-        const uint32_t *v = surface->quad[q];
-        uint32_t(*to)[3] = triangles + surface->triangle_count + 2 * q;
-        memcpy(to[0], (uint32_t[3]){v[0], v[1], v[2]}, sizeof *to);
-        memcpy(to[1], (uint32_t[3]){v[0], v[2], v[3]}, sizeof *to);
-    }
-    out->mesh = (rh_mesh){.vertices = surface->position,
-                          .vertex_count = surface->vertex_count,
-                          .triangles = triangles,
-                          .triangle_count = count};
-    out->normal = surface->normal;
-    surface->position = surface->normal = NULL;
-    for (int c = 0; c < surface->channel_count; c++)
-        if (strcmp(surface->channels[c].name, "vel") == 0)
-            out->velocity = surface->channels[c].data, surface->channels[c].data = NULL;
-    if (z_up) turn_surface(out, true);  // as files of such runs are
-    return RH_OK;
-}
-
-static rh_code make_surface(const job *j, const char *points, frame_data *data, rh_status *status)
-{
-    rh_surface_mesh surface;
-    RH_TRY(rh_surface_frame_mesh(rh_scene_surface(&j->scene, data->material), points, data->set, j->programs, &surface,
-                                 NULL, status));
-    rh_code code = paints(j) ? take_channels(&surface, &data->vertices, status) : RH_OK;
-    if (code == RH_OK && data->z_up) turn_points(&data->vertices, true);
-    if (code == RH_OK) code = take_surface_mesh(&surface, data->z_up, &data->surface, status);
-    rh_surface_mesh_free(&surface);
-    data->has_surface = code == RH_OK;
-    return code;
-}
-
-// `rheo surface --up` may have written it with another axis up than the run's: it is turned as the run's files are.
-static rh_code read_surface(const job *j, const char *path, frame_data *data, rh_status *status)
-{
-    RH_TRY(rh_ply_read_surface(path, &data->surface, status));
-    data->has_surface = true;
-    if (paints(j)) RH_TRY(rh_ply_read_points(path, &data->vertices, NULL, status));
-    if (!data->surface.up || (data->surface.up == 'z') == data->z_up) return RH_OK;
-    turn_surface(&data->surface, data->z_up);
-    turn_points(&data->vertices, data->z_up);
-    return RH_OK;
-}
-
-// The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote, else it is made of
-// the points as the scene's section `surface` says. A look ahead (`probe`) does not wait for that, and takes the points
-// even where there is a mesh: what it finds must not depend on how far another machine has come with the surfaces.
-static rh_code obtain_surface(const job *j, bool probe, frame_data *data, rh_status *status)
-{
-    char path[RH_PATH_MAX];
-    RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
-    data->will_have_surface = rh_file_exists(path);
-    if (probe && data->will_have_surface) return RH_OK;
-    char stem[80];
-    snprintf(stem, sizeof stem, "surface%s%.60s", data->set ? "." : "", data->set ? data->set : "");
-    RH_TRY(app_frame_path(path, j->surfaces, stem, data->number, ".ply", status));
-    if (rh_file_exists(path)) return read_surface(j, path, data, status);
-    if (!data->will_have_surface) return RH_OK;
-    RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
-    rh_code code = make_surface(j, path, data, status);
-    if (code != RH_USER || j->what != AS_THERE) return code;
-    rh_log(RH_LOG_WARNING, "no surface, particles instead: %s", status->message);
-    rh_status_clear(status);
-    return RH_OK;
-}
-
-static rh_code obtain_points(const job *j, frame_data *data, rh_status *status)
-{
-    char path[RH_PATH_MAX];
-    rh_frame_info facts = {0};
-    RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
-    RH_TRY(rh_vdb_read_set(path, data->set, &data->points, &facts, status));
-    data->has_points = true;
-    data->time = facts.time;
-    data->z_up = facts.z_up != 0;
-    return RH_OK;
-}
-
-// Drops with radii of their own are drawn one by one, unless the scene has a way to surface them or `rheo surface` has
-// been: a surface of ten million single drops would need cells as small as they are.
-static bool are_drops(const job *j, const frame_data *data)
-{
-    char path[RH_PATH_MAX];
-    const rh_physics *physics = rh_physics_methods[rh_scene_material(&j->scene, data->material)->physics.kind];
-    if (j->what != AS_THERE || j->quick || !physics->own_radius) return false;
-    if (rh_scene_surface(&j->scene, data->material)->mode != RH_SURFACING_ELLIPSOID) return false;
-    char stem[80];
-    snprintf(stem, sizeof stem, "surface%s%.60s", data->set ? "." : "", data->set ? data->set : "");
-    return app_frame_path(path, j->surfaces, stem, data->number, ".ply", NULL) == RH_OK && !rh_file_exists(path);
-}
-
-static rh_code read_parts(const job *j, bool probe, frame_data *data, rh_status *status)
-{
-    data->drops = are_drops(j, data);
-    if (!j->quick && j->what != POINTS && !data->drops) RH_TRY(obtain_surface(j, probe, data, status));
-    if (j->what == SURFACE && !data->has_surface && !data->will_have_surface)
-        return rh_fail(status, RH_USER,
-                       "--what surface: found neither a mesh of frame %" PRId64 " in %s nor its points", data->number,
-                       j->surfaces);
-    bool wanted = j->what == POINTS || j->what == BOTH || !data->has_surface;
-    return wanted ? obtain_points(j, data, status) : RH_OK;
-}
-
-static rh_code read_material_frame(const job *j, int material, int64_t number, bool probe, frame_data *data,
-                                   rh_status *status)
-{
-    double since = (double)(number - j->scene.frames.first);
-    *data = (frame_data){.number = number,
-                         .material = material,
-                         .z_up = j->scene.output.up == RH_UP_Z,
-                         .time = since / j->scene.frames.fps};
-    if (j->scene.materials.count) {
-        const rh_material_params *params = rh_scene_material(&j->scene, material);
-        data->set = rh_scene_material_count(&j->scene) > 1 ? params->name : NULL;
-        data->look = &params->look;
-    }
-    rh_points_init(&data->points);
-    rh_points_init(&data->vertices);
-    return read_parts(j, probe, data, status);
-}
-
-// The particles of another run in the same frame; a layer may begin later or end earlier.
-static rh_code read_layer(const char *run, int64_t number, frame_data *data, rh_status *status)
-{
-    char folder[RH_PATH_MAX], path[RH_PATH_MAX];
-    rh_frame_info facts = {0};
-    *data = (frame_data){.number = number, .layer = true};
-    rh_points_init(&data->points);
-    rh_points_init(&data->vertices);
-    RH_TRY(app_path(folder, run, "points", status));
-    RH_TRY(app_frame_path(path, folder, "points", number, ".vdb", status));
-    if (!rh_file_exists(path)) return RH_OK;
-    RH_TRY(rh_vdb_read_set(path, NULL, &data->points, &facts, status));
-    data->has_points = true;
-    data->time = facts.time;
-    data->z_up = facts.z_up != 0;
-    return RH_OK;
-}
-
-static rh_code read_layers(const job *j, int64_t number, frame_data *last, rh_status *status)
-{
-    const app_texts *runs = &j->arguments->layers;
-    for (int i = 0; i < runs->count; i++) {
-        last = last->next = rh_alloc_zero(sizeof *last, "app.frames", status);
-        if (!last) return RH_MEMORY;
-        RH_TRY(read_layer(runs->items[i], number, last, status));
-    }
-    return RH_OK;
-}
-
-// Quick pictures with layers have one cloud in which every point has its own colour (Cd): the run's by speed, spray
-// white, foam a little grey, bubbles pale blue (the classes of physics/whitewater/whitewater.h).
-static rh_vec3 tint_of(const job *j, const frame_data *one, int64_t i, rh_vec3 velocity)
-{
-    static const rh_vec3 colors[] = {{0.95f, 0.96f, 0.97f}, {0.80f, 0.84f, 0.86f}, {0.45f, 0.72f, 0.85f}};
-    const rh_attribute *kind = rh_points_find(&one->points, "class");
-    int32_t class = kind && kind->type == RH_POINT_I32 && !kind->uniform ? ((const int32_t *)kind->data)[i] : 0;
-    if (one->layer) return colors[class < 0 || class > 2 ? 0 : class];
-    return rh_color_of((double)rh_v3_length(velocity) / fmax(j->particles.high, 1e-9));
-}
-
-static void add_tinted(const job *j, const frame_data *one, rh_points *cloud, int64_t first)
-{
-    const rh_points *from = &one->points;
-    const rh_attribute *v = rh_points_find(from, "v"), *r = rh_points_find(from, "radius");
-    const rh_vec3 *p = rh_points_data(from, "P", RH_POINT_VEC3F);
-    rh_vec3 *place = rh_points_data(cloud, "P", RH_POINT_VEC3F), *color = rh_points_data(cloud, "Cd", RH_POINT_VEC3F);
-    float *radius = rh_points_data(cloud, "radius", RH_POINT_F32);
-    bool moves = v && v->type == RH_POINT_VEC3F, sized = r && r->type == RH_POINT_F32;
-    for (int64_t i = 0; i < from->count; i++) {
-        rh_vec3 velocity = moves ? ((const rh_vec3 *)v->data)[v->uniform ? 0 : i] : rh_v3(0, 0, 0);
-        place[first + i] = p[i];
-        radius[first + i] = sized ? ((const float *)r->data)[r->uniform ? 0 : i] : (float)(0.25 * j->scene.cell);
-        color[first + i] = tint_of(j, one, i, velocity);
-    }
-}
-
-static rh_code join_tinted(const job *j, frame_data *data, rh_status *status)
-{
-    rh_points cloud;
-    int64_t count = 0;
-    rh_points_init(&cloud);
-    rh_code code = rh_points_add(&cloud, "P", RH_POINT_VEC3F, status);
-    if (code == RH_OK) code = rh_points_add(&cloud, "Cd", RH_POINT_VEC3F, status);
-    if (code == RH_OK) code = rh_points_add(&cloud, "radius", RH_POINT_F32, status);
-    for (const frame_data *one = data; one && code == RH_OK; one = one->next) {
-        int64_t first = count;
-        const rh_attribute *p = rh_points_find(&one->points, "P");
-        if (!one->has_points || !p || p->type != RH_POINT_VEC3F || p->uniform) continue;
-        count += one->points.count;
-        code = rh_points_resize(&cloud, count, status);
-        if (code == RH_OK) add_tinted(j, one, &cloud, first);
-    }
-    rh_points_free(&data->points);
-    data->points = cloud;
-    return code;
-}
-
-// All materials of the run, or the one that was asked for; then the layers.
-static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *data, rh_status *status)
-{
-    int first = j->only >= 0 ? j->only : 0, end = j->only >= 0 ? first + 1 : rh_scene_material_count(&j->scene);
-    frame_data *at = data;
-    rh_code code = RH_OK;
-    for (int i = first; i < end && code == RH_OK; i++) {
-        if (i > first) at = at->next = rh_alloc_zero(sizeof *at, "app.frames", status);
-        code = at ? read_material_frame(j, i, number, probe, at, status) : RH_MEMORY;
-    }
-    if (code == RH_OK && !probe) code = read_layers(j, number, at, status);
-    bool tinted = j->quick && j->arguments->layers.count > 0 && !probe;
-    if (tinted && code == RH_OK) code = join_tinted(j, data, status);
-    // Quick pictures have one cloud: what the materials have in common.
-    for (frame_data *more = data->next; more && j->quick && !tinted && code == RH_OK; more = more->next)
-        code = rh_exchange_join(&more->points, &data->points, status);
-    if (code != RH_OK) frame_free(data);
-    return code;
-}
 
 // --- what all frames share -------------------------------------------------------------------------------------------
 
 // Share of particles, or vertices, that the camera need not see on each side: drops that fly far off.
 static const double STRAY = 0.002;
 
-static void grow_box(job *j, const frame_data *data)
+static void grow_box(app_render_job *j, const app_render_frame *data)
 {
     if (data->next) grow_box(j, data->next);
     const rh_attribute *position = data->has_points ? rh_points_find(&data->points, "P") : NULL;
@@ -368,7 +35,7 @@ static void grow_box(job *j, const frame_data *data)
 }
 
 // Points of other programs may have no velocity: they get one colour, unless somebody asked for an attribute by name.
-static bool has_values(const job *j, const rh_points *points)
+static bool has_values(const app_render_job *j, const rh_points *points)
 {
     const char *attribute = j->scene.look.particles.paint.attribute;
     if (rh_values_none(attribute)) return false;
@@ -376,27 +43,27 @@ static bool has_values(const job *j, const rh_points *points)
 }
 
 // What colours the surface spans: by the vertices of its file, or by the points it will be made of.
-static rh_code widen_paint(job *j, const frame_data *data, rh_status *status)
+static rh_code widen_paint(app_render_job *j, const app_render_frame *data, rh_status *status)
 {
     const char *attribute = j->scene.look.paint.attribute;
     const rh_points *points = data->has_surface ? &data->vertices : &data->points;
-    if (!paints(j) || j->quick || j->what == POINTS || points->count == 0) return RH_OK;
+    if (!app_render_paints(j) || j->quick || j->what == APP_RENDER_POINTS || points->count == 0) return RH_OK;
     return rh_values_range(points, attribute, data->z_up, &j->paint.low, &j->paint.high, status);
 }
 
-static rh_code widen(job *j, const frame_data *data, rh_status *status)
+static rh_code widen(app_render_job *j, const app_render_frame *data, rh_status *status)
 {
     grow_box(j, data);
     RH_TRY(widen_paint(j, data, status));
     if (!data->has_points || data->points.count == 0 || !has_values(j, &data->points)) return RH_OK;
-    if (j->what == SURFACE) return RH_OK;  // the points are there for the box
+    if (j->what == APP_RENDER_SURFACE) return RH_OK;  // the points are there for the box
     return rh_values_range(&data->points, j->scene.look.particles.paint.attribute, data->z_up, &j->particles.low,
                            &j->particles.high, status);
 }
 
 // The camera sees what first, middle and last frame of the run cover; colours span their values. Of the run, not of the
 // frames that are drawn now: those of one run may be drawn on many machines and must fit together.
-static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
+static rh_code look_ahead(app_render_job *j, rh_picture_options *o, rh_status *status)
 {
     const rh_paint *particles = &j->scene.look.particles.paint, *paint = &j->scene.look.paint;
     const int probes[3] = {0, j->all.count / 2, j->all.count - 1};
@@ -404,13 +71,13 @@ static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
     rh_code code = RH_OK;
     for (int i = 0; code == RH_OK && i < 3; i++) {
         if (i > 0 && probes[i] == probes[i - 1]) continue;
-        frame_data data;
-        RH_TRY(read_frame(j, j->all.numbers[probes[i]], true, &data, status));
+        app_render_frame data;
+        RH_TRY(app_render_frame_read(j, j->all.numbers[probes[i]], true, &data, status));
         o->surface |= data.has_surface || data.will_have_surface;
-        for (const frame_data *one = &data; one && code == RH_OK; one = one->next) code = widen(j, one, status);
+        for (const app_render_frame *one = &data; one && code == RH_OK; one = one->next) code = widen(j, one, status);
         if (data.has_points) j->preview.z_up = data.z_up;
         if (j->scene.dimension == 2) rh_flat_solids_grow(&j->flat, data.number, data.time, &j->box);
-        frame_free(&data);
+        app_render_frame_free(&data);
     }
     if (particles->low < particles->high) j->particles = (rh_value_range){particles->low, particles->high};
     if (paint->low < paint->high) j->paint = (rh_value_range){paint->low, paint->high};
@@ -424,7 +91,7 @@ static rh_dbox exported_box(rh_dbox box, bool z_up)  // back to the axes of the 
 }
 
 // Colours of quick pictures: speed in blue unless the scene or the caller wants something else.
-static void prepare_quick(job *j)
+static void prepare_quick(app_render_job *j)
 {
     const rh_look *look = &j->scene.look;
     const rh_paint *paint = &look->particles.paint;
@@ -441,7 +108,7 @@ static void prepare_quick(job *j)
     o->paint = j->arguments->layers.count > 0 ? &own : plain_speed ? NULL : paint;
 }
 
-static rh_code prepare_picture(job *j, rh_status *status)
+static rh_code prepare_picture(app_render_job *j, rh_status *status)
 {
     rh_picture_options o = {
         .width = j->width, .height = j->height, .samples = (int)j->arguments->samples, .folder = j->arguments->operand};
@@ -521,11 +188,11 @@ static rh_code read_look(const char *option, const char *text, rh_variant *liqui
     return rh_params_defaults(rh_look_tables[kind], value, status);
 }
 
-static rh_code read_what(const char *text, what *out, rh_status *status)
+static rh_code read_what(const char *text, app_render_what *out, rh_status *status)
 {
-    for (int i = SURFACE; i <= BOTH; i++)
+    for (int i = APP_RENDER_SURFACE; i <= APP_RENDER_BOTH; i++)
         if (strcmp(text, what_names[i]) == 0) {
-            *out = (what)i;
+            *out = (app_render_what)i;
             return RH_OK;
         }
     return rh_fail(status, RH_USER, "--what: found \"%.80s\", expected surface, points or both", text);
@@ -589,15 +256,15 @@ static rh_code carry_paint(rh_scene *scene, rh_status *status)
     return RH_OK;
 }
 
-static rh_code apply_paint(job *j, rh_status *status)
+static rh_code apply_paint(app_render_job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
     rh_look *look = &j->scene.look;
-    bool surface = a->attribute && (j->what == SURFACE || j->what == BOTH);
-    RH_TRY(set_paint(a, a->attribute && j->what != SURFACE, &look->particles.paint, status));
+    bool surface = a->attribute && (j->what == APP_RENDER_SURFACE || j->what == APP_RENDER_BOTH);
+    RH_TRY(set_paint(a, a->attribute && j->what != APP_RENDER_SURFACE, &look->particles.paint, status));
     RH_TRY(set_paint(a, surface, &look->paint, status));
     if ((a->bands || a->palette || a->range) && rh_values_none(look->paint.attribute) &&
-        (j->what == SURFACE || j->what == AS_THERE))
+        (j->what == APP_RENDER_SURFACE || j->what == APP_RENDER_AS_THERE))
         return rh_fail(
             status, RH_USER,
             "--%s: found nothing on the surface to colour by, expected --attribute NAME (for example rest.y)",
@@ -608,7 +275,7 @@ static rh_code apply_paint(job *j, rh_status *status)
 }
 
 // A material of the run; or, as the option was used before there was --look, what the surface looks like.
-static rh_code choose_material(job *j, rh_status *status)
+static rh_code choose_material(app_render_job *j, rh_status *status)
 {
     const char *name = j->arguments->material;
     rh_status local = {0};
@@ -621,12 +288,12 @@ static rh_code choose_material(job *j, rh_status *status)
     return rh_fail(status, RH_USER, "--material: %s", local.message);
 }
 
-static rh_code apply_arguments(job *j, rh_status *status)
+static rh_code apply_arguments(app_render_job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
     rh_look *look = &j->scene.look;
     if (a->what) RH_TRY(read_what(a->what, &j->what, status));
-    else if (a->attribute) j->what = POINTS;
+    else if (a->attribute) j->what = APP_RENDER_POINTS;
     if (a->camera) RH_TRY(read_camera(a->camera, &look->camera, status));
     RH_TRY(choose_material(j, status));
     RH_TRY(app_require_particles(&j->scene, j->only, a->operand, status));
@@ -638,7 +305,7 @@ static rh_code apply_arguments(job *j, rh_status *status)
     return RH_OK;
 }
 
-static rh_code choose_drawing(job *j, rh_status *status)
+static rh_code choose_drawing(app_render_job *j, rh_status *status)
 {
     j->width = j->arguments->size.width ? j->arguments->size.width : 1280;
     j->height = j->arguments->size.height ? j->arguments->size.height : 720;
@@ -647,16 +314,16 @@ static rh_code choose_drawing(job *j, rh_status *status)
     const char *why = "this program was built without Embree (package libembree-dev)";
     if (j->scene.dimension == 2) why = "a two-dimensional run";
     if (j->arguments->quick) why = "--quick";
-    if (j->what == SURFACE || j->what == BOTH)
+    if (j->what == APP_RENDER_SURFACE || j->what == APP_RENDER_BOTH)
         return rh_fail(status, RH_USER, "--what %s: found %s, which draws particles only", what_names[j->what], why);
     if (!j->arguments->quick && j->scene.dimension == 3)
         rh_log(RH_LOG_WARNING, "%s: quick pictures of the particles instead of traced ones", why);
-    j->what = POINTS;
+    j->what = APP_RENDER_POINTS;
     return RH_OK;
 }
 
 // What the run has not come to yet cannot be looked at; camera, ground and colours of later pictures may be others.
-static void tell_unfinished(const job *j)
+static void tell_unfinished(const app_render_job *j)
 {
     int64_t newest = j->all.numbers[j->all.count - 1], last = j->scene.frames.last;
     if (newest >= last) return;
@@ -668,12 +335,13 @@ static void tell_unfinished(const job *j)
 }
 
 // Keeps the frames inside the range.
-static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
+static rh_code choose_frames(app_render_job *j, const app_range *range, rh_status *status)
 {
     RH_TRY(app_frames_list(j->points, "points", ".vdb", &j->frames, status));
     if (j->frames.count == 0) {
         app_frames_free(&j->frames);
-        if (!j->quick && j->what != POINTS) RH_TRY(app_frames_list(j->surfaces, "surface", ".ply", &j->frames, status));
+        if (!j->quick && j->what != APP_RENDER_POINTS)
+            RH_TRY(app_frames_list(j->surfaces, "surface", ".ply", &j->frames, status));
     }
     if (j->frames.count == 0) return rh_fail(status, RH_USER, "%s: found no frames (points.####.vdb)", j->points);
     size_t bytes = (size_t)j->frames.count * sizeof *j->all.numbers;
@@ -684,7 +352,7 @@ static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
     return app_frames_choose(&j->frames, range, status);
 }
 
-static rh_code read_scene(job *j, rh_status *status)
+static rh_code read_scene(app_render_job *j, rh_status *status)
 {
     char path[RH_PATH_MAX];
     RH_TRY(app_run_scene(path, j->arguments->operand, "", status));
@@ -705,7 +373,7 @@ static rh_code check_layers(const app_texts *runs, rh_status *status)
     return RH_OK;
 }
 
-static rh_code prepare(job *j, rh_status *status)
+static rh_code prepare(app_render_job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
     RH_TRY(check_layers(&a->layers, status));
@@ -723,7 +391,7 @@ static rh_code prepare(job *j, rh_status *status)
     return rh_folder_make(j->pictures, status);
 }
 
-static rh_code open_film(job *j, rh_status *status)
+static rh_code open_film(app_render_job *j, rh_status *status)
 {
     char path[RH_PATH_MAX];
     if (!j->arguments->film) return RH_OK;
@@ -734,7 +402,7 @@ static rh_code open_film(job *j, rh_status *status)
 
 // --- drawing ---------------------------------------------------------------------------------------------------------
 
-static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
+static rh_code quick_values(app_render_job *j, const app_render_frame *data, rh_status *status)
 {
     const rh_paint *paint = j->preview.paint;
     rh_free(j->values);
@@ -750,7 +418,7 @@ static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
     return j->values ? rh_values_take(&data->points, paint->attribute, data->z_up, j->values, status) : RH_MEMORY;
 }
 
-static rh_code draw(job *j, const frame_data *data, const char *title, rh_status *status)
+static rh_code draw(app_render_job *j, const app_render_frame *data, const char *title, rh_status *status)
 {
     size_t pixels = (size_t)j->width * (size_t)j->height;
     if (j->quick) {
@@ -771,12 +439,12 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
     }
     rh_picture_frame frames[RH_MAX_MATERIALS + MOST_LAYERS];
     int count = 0;
-    for (const frame_data *one = data; one; one = one->next, count++) {
+    for (const app_render_frame *one = data; one; one = one->next, count++) {
         frames[count] = (rh_picture_frame){.number = one->number,
                                            .time = one->time,
                                            .points = one->has_points ? &one->points : NULL,
                                            .surface = one->has_surface ? &one->surface : NULL,
-                                           .vertices = one->has_surface && paints(j) ? &one->vertices : NULL,
+                                           .vertices = one->has_surface && app_render_paints(j) ? &one->vertices : NULL,
                                            .z_up = one->z_up,
                                            .foam = one->layer || one->drops,
                                            .liquid = one->look,
@@ -788,17 +456,17 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
     return RH_OK;
 }
 
-static rh_code render_frame(job *j, int64_t number, rh_status *status)
+static rh_code render_frame(app_render_job *j, int64_t number, rh_status *status)
 {
     char path[RH_PATH_MAX], title[320];
-    frame_data data;
+    app_render_frame data;
     RH_TRY(app_frame_path(path, j->pictures, "picture", number, ".png", status));
     RH_TRY(rh_provenance_may_replace(path, status));
-    RH_TRY(read_frame(j, number, false, &data, status));
+    RH_TRY(app_render_frame_read(j, number, false, &data, status));
     snprintf(title, sizeof title, "%.200s  frame %" PRId64 "  %.3f s", j->scene.title ? j->scene.title : "", number,
              data.time);
     rh_code code = draw(j, &data, title, status);
-    frame_free(&data);
+    app_render_frame_free(&data);
     if (code == RH_OK && j->arguments->depth == 16)
         code = rh_png_write_deep(path, j->width, j->height, j->deep, status);
     else if (code == RH_OK) code = rh_png_write(path, j->width, j->height, j->bytes, status);
@@ -809,14 +477,14 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
 }
 
 // A film that lacks its end is not written: one that was there before stays, and the pictures so far are whole.
-static rh_code stop_here(const job *j, int done, rh_status *status)
+static rh_code stop_here(const app_render_job *j, int done, rh_status *status)
 {
     fprintf(stderr, "stopped: %d of %d pictures in %s%s\n", done, j->frames.count, j->pictures,
             j->film ? ", and no film, which needs all of them" : "");
     return rh_fail(status, RH_STOPPED, "stopped on request");
 }
 
-static rh_code finish_film(job *j, rh_status *status)
+static rh_code finish_film(app_render_job *j, rh_status *status)
 {
     rh_film *film = j->film;
     if (!film) return RH_OK;
@@ -826,7 +494,7 @@ static rh_code finish_film(job *j, rh_status *status)
     return RH_OK;
 }
 
-static rh_code work(job *j, rh_status *status)
+static rh_code work(app_render_job *j, rh_status *status)
 {
     RH_TRY(prepare(j, status));
     if (rh_scene_surface_programs(&j->scene))
@@ -843,7 +511,7 @@ static rh_code work(job *j, rh_status *status)
 static int render(const app_arguments *arguments)
 {
     rh_status status = {0};
-    job j = {.arguments = arguments};
+    app_render_job j = {.arguments = arguments};
     rh_threads_set((int)arguments->threads);
     rh_code code = work(&j, &status);
     rh_film_discard(j.film);

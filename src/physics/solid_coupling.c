@@ -231,28 +231,6 @@ static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces
     return RH_OK;
 }
 
-// Where nothing is known to move with the solids, a solid with hardly any mass of its own would follow every particle
-// that hits it: so it has the inertia of one with this share of the material's density, and what that withholds is owed
-// to it (solid/dynamics.c). Its weight stays what it is.
-static const double LEAST = 0.1;
-
-static rh_code steady(rh_solid_coupling *c, double density, rh_arena *arena, rh_status *status)
-{
-    rh_dynamics *d = c->dynamics;
-    rh_arena_mark mark = rh_arena_save(arena);
-    double *masses = rh_arena_take_zero(arena, ((size_t)d->count + 1) * SQUARE * sizeof *masses, status);
-    double *impulses = rh_arena_take_zero(arena, ((size_t)d->count + 1) * PARTS * sizeof *impulses, status);
-    if (!masses || !impulses) return RH_MEMORY;
-    for (int n = 0; n < d->count; n++) {
-        const rh_mass *m = &d->items[n].mass;
-        double times = LEAST * density * m->volume / m->mass;
-        if (times > 1) rh_dynamics_scale_inertia(d, n, times, masses);
-    }
-    rh_dynamics_attach(d, masses, impulses);
-    rh_arena_restore(arena, mark);
-    return RH_OK;
-}
-
 rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, const rh_obstacles *obstacles,
                                   const rh_tiles *tiles, rh_cut_cells *cut, const float *const *const open[3],
                                   double density, const rh_solid_coupling_faces *faces, rh_arena *arena,
@@ -276,8 +254,6 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
     if (faces) {
         rh_dynamics_pay(dynamics, c->touch);
         RH_TRY(attach(c, faces, arena, status));
-    } else {
-        RH_TRY(steady(c, density, arena, status));
     }
     set_walls(c);
     return RH_OK;
@@ -429,6 +405,45 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
     return describe(c, arena, status);
 }
 
+// A solid with hardly any mass of its own would follow every particle that hits it: so while pressure holds it, it has
+// the inertia of one with this share of the material's density, and what that withholds is owed to it
+// (rh_dynamics_pad). Its weight stays what it is. One that nothing presses has its own inertia, but what it is owed of
+// single particles moves it as if it had the other. (Padded always, a light crate that fell on a dry floor was owed all
+// that padding had taken of the floor's impulse, twenty times what it needed, and flew away; one that a wave had hit,
+// all that padding had taken of the wave's.)
+static const double LEAST = 0.1;
+
+static void find_pressed(const rh_solid_coupling *c, const float *q, bool *pressed)
+{
+    const rh_term *term = &c->term;
+    for (int32_t i = 0; i < term->tile_count; i++) {
+        const rh_term_tile *t = &term->tiles[i];
+        for (int32_t e = t->entry_first; e < t->entry_end; e++)
+            if (q[(int64_t)t->tile * c->tiles->cells + term->entries[e].cell] > 0)
+                pressed[term->block[t->block_first + term->entries[e].local]] = true;
+    }
+}
+
+rh_code rh_solid_coupling_steady(rh_solid_coupling *c, const float *q, rh_arena *arena, rh_status *status)
+{
+    rh_dynamics *d = c->dynamics;
+    rh_arena_mark mark = rh_arena_save(arena);
+    double *masses = rh_arena_take_zero(arena, ((size_t)d->count + 1) * SQUARE * sizeof *masses, status);
+    bool *pressed = rh_arena_take_zero(arena, ((size_t)d->count + 1) * sizeof *pressed, status);
+    if (!masses || !pressed) return RH_MEMORY;
+    find_pressed(c, q, pressed);
+    for (int n = 0; n < d->count; n++) {
+        const rh_mass *m = &d->items[n].mass;
+        double times = LEAST * c->density * m->volume / m->mass;
+        if (!(times > 1)) continue;
+        if (pressed[n]) rh_dynamics_scale_inertia(d, n, times, masses);
+        else rh_dynamics_forgive(d, n, 1 / times);
+    }
+    rh_dynamics_pad(d, masses);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
 void rh_solid_coupling_impulse(const rh_solid_coupling *c, const float *q, double speed, double *impulse)
 {
     rh_term_gather(&c->term, c->tiles->cells, q, impulse);
@@ -461,7 +476,7 @@ bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
     if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
     memcpy(c->before, c->dynamics->velocity, six);
     memcpy(c->whole, c->touch, six);
-    rh_dynamics_receive(c->dynamics, c->touch, false);
+    rh_dynamics_strike(c->dynamics, c->touch);
     tell_cells(c, scale, b);
     return true;
 }
@@ -527,7 +542,7 @@ bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
     }
     if (!rh_dynamics_touch_again(d, c->masses, c->touch) || !goes_on(c)) return false;
     memcpy(c->before, d->velocity, six);
-    rh_dynamics_receive(d, c->touch, false);
+    rh_dynamics_strike(d, c->touch);
     tell_cells(c, scale, b);
     return true;
 }
@@ -540,5 +555,5 @@ void rh_solid_coupling_touch_last(rh_solid_coupling *c)
     rh_dynamics *d = c->dynamics;
     if (d->contacts.count == 0 || d->contacts.count > RH_CONTACTS_MANY) return;
     rh_dynamics_masses(d, NULL, c->masses);
-    if (rh_dynamics_touch_again(d, c->masses, c->touch)) rh_dynamics_receive(d, c->touch, false);
+    if (rh_dynamics_touch_again(d, c->masses, c->touch)) rh_dynamics_strike(d, c->touch);
 }

@@ -51,6 +51,9 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
                                   rh_status *status);
 // The term for an operator with these unknowns.
 rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, rh_arena *arena, rh_status *status);
+// Without `faces`: solids with hardly any mass of their own are made steady where the pressure q of the last step held
+// them. After gather, before anything is answered.
+rh_code rh_solid_coupling_steady(rh_solid_coupling *c, const float *q, rh_arena *arena, rh_status *status);
 // Finds the added mass of each solid (added_mass.c). `matrix` is complete.
 rh_code rh_solid_coupling_find_added(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
                                      rh_arena *arena, rh_status *status);

@@ -501,6 +501,7 @@ static rh_code couple_solids(step *s, rh_status *status)
     RH_TRY(rh_solid_coupling_prepare(&s->solids, s->around->dynamics, s->around->obstacles_after, &s->tiles, cut, open,
                                      s->options->density, NULL, s->arena, status));
     RH_TRY(rh_solid_coupling_gather(&s->solids, &s->limit.layout, s->arena, status));
+    RH_TRY(rh_solid_coupling_steady(&s->solids, s->q, s->arena, status));
     return rh_solid_coupling_find_added(&s->solids, &s->limit.layout, &s->limit.matrix, s->arena, status);
 }
 
@@ -577,11 +578,11 @@ static rh_code press(step *s, rh_status *status)
     float *b = NULL, *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
     // Solids that move: another operator for where they will be.
     if (s->around->obstacles->any_moving && !two_sided(s)) RH_TRY(prepare(s, &s->cut_after, status));
-    RH_TRY(couple_solids(s, status));
     b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !s->q) return RH_MEMORY;
     rh_carry_to_cells(&s->limit.layout, pressure, 1 / pressure_unit(s), s->q);
+    RH_TRY(couple_solids(s, status));
     RH_TRY(find_pushed(s, false, status));
     RH_TRY(predict(s, b, status));
     RH_TRY(stage(s, "predict", status));

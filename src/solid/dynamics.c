@@ -130,6 +130,9 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->begun = rh_alloc_zero(six, "dynamics", status);
     out->given = rh_alloc_zero(six, "dynamics", status);
     out->brought = rh_alloc_zero(six, "dynamics", status);
+    out->struck = rh_alloc_zero(six, "dynamics", status);
+    out->forgiven = rh_alloc_zero(six, "dynamics", status);
+    out->padding = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->attached = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->inverse = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->change = rh_alloc_zero(six, "dynamics", status);
@@ -142,7 +145,8 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->held = rh_alloc_zero(room * sizeof *out->held, "dynamics", status);
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
-    if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
+    if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought || !out->struck || !out->forgiven ||
+        !out->padding ||
         !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->displaced ||
         !out->advance || !out->turning || !out->kick || !out->held || !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
@@ -175,6 +179,9 @@ void rh_dynamics_free(rh_dynamics *dynamics)
     rh_free(dynamics->begun);
     rh_free(dynamics->given);
     rh_free(dynamics->brought);
+    rh_free(dynamics->struck);
+    rh_free(dynamics->forgiven);
+    rh_free(dynamics->padding);
     rh_free(dynamics->attached);
     rh_free(dynamics->inverse);
     rh_free(dynamics->change);
@@ -365,6 +372,9 @@ void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_
     memset(dynamics->advance, 0, six);
     memset(dynamics->given, 0, six);
     memset(dynamics->brought, 0, six);
+    memset(dynamics->struck, 0, six);
+    memset(dynamics->forgiven, 0, six);
+    memset(dynamics->padding, 0, six * PARTS);
     memset(dynamics->attached, 0, six * PARTS);
     dynamics->start = dynamics->end = NULL;
     EACH_SOLID
@@ -442,6 +452,19 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
     rh_dynamics_give(dynamics, impulse, false);
 }
 
+void rh_dynamics_pad(rh_dynamics *dynamics, const double *mass)
+{
+    memcpy(dynamics->padding, mass, (size_t)dynamics->count * SQUARE * sizeof *mass);
+    rh_dynamics_attach(dynamics, mass, dynamics->brought);  // which is nothing
+}
+
+void rh_dynamics_forgive(rh_dynamics *dynamics, int n, double share)
+{
+    const rh_dynamic_solid *s = &dynamics->items[n];
+    for (int k = 0; k < PARTS; k++)
+        dynamics->forgiven[n * PARTS + k] = s->owed[k] - share * (s->owed[k] - s->withheld[k]);
+}
+
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change)
 {
     for (int n = 0; n < dynamics->count; n++)
@@ -461,6 +484,12 @@ void rh_dynamics_receive(rh_dynamics *dynamics, const double *impulse, bool coun
 
 void rh_dynamics_arrive(const rh_dynamics *dynamics) { tell(dynamics); }
 
+void rh_dynamics_strike(rh_dynamics *dynamics, const double *impulse)
+{
+    rh_dynamics_receive(dynamics, impulse, false);
+    for (int k = 0; k < dynamics->count * PARTS; k++) dynamics->struck[k] += dynamics->change[k];
+}
+
 void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted)
 {
     rh_dynamics_receive(dynamics, impulse, counted);
@@ -472,7 +501,9 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
     if (dynamics->paid) return false;
     dynamics->paid = true;
     for (int n = 0; n < dynamics->count; n++)
-        for (int k = 0; k < PARTS; k++) impulse[n * PARTS + k] = dynamics->held[n] ? 0 : dynamics->items[n].owed[k];
+        for (int k = 0; k < PARTS; k++)
+            impulse[n * PARTS + k] =
+                dynamics->held[n] ? 0 : dynamics->items[n].owed[k] - dynamics->forgiven[n * PARTS + k];
     memcpy(dynamics->payment, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     rh_dynamics_give(dynamics, impulse, false);
     return true;
@@ -655,13 +686,23 @@ void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times,
 
 // --- the end of a step -----------------------------------------------------------------------------------------------
 
+// What padding withheld of the impulses of the material, and of payments.
+static void withheld(const rh_dynamics *dynamics, int n, double out[PARTS])
+{
+    double change[PARTS];
+    for (int k = 0; k < PARTS; k++)
+        change[k] = dynamics->velocity[n * PARTS + k] - dynamics->begun[n * PARTS + k] - dynamics->struck[n * PARTS + k];
+    multiply(dynamics->padding + n * SQUARE, change, out);
+}
+
 // The impulse of the material on a solid as its solve has it: that of pressure, and what attached material brought less
 // what it took up.
 static void reckoned(const rh_dynamics *dynamics, int n, double out[PARTS])
 {
-    double change[PARTS], taken[PARTS];
+    double change[PARTS], real[SQUARE], taken[PARTS];
+    for (int k = 0; k < SQUARE; k++) real[k] = dynamics->attached[n * SQUARE + k] - dynamics->padding[n * SQUARE + k];
     for (int k = 0; k < PARTS; k++) change[k] = dynamics->velocity[n * PARTS + k] - dynamics->begun[n * PARTS + k];
-    multiply(dynamics->attached + n * SQUARE, change, taken);
+    multiply(real, change, taken);
     for (int k = 0; k < PARTS; k++)
         out[k] = dynamics->given[n * PARTS + k] + dynamics->brought[n * PARTS + k] - taken[k];
 }
@@ -673,7 +714,8 @@ static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *rece
     reckoned(dynamics, n, known);
     s->borne = borne_by(dynamics, n);
     lift_of(dynamics, n, dynamics->displaced[n].counted, s->borne, rest);
-    for (int k = 0; k < PARTS; k++) rest[k] -= dynamics->advance[n * PARTS + k];
+    withheld(dynamics, n, s->withheld);
+    for (int k = 0; k < PARTS; k++) rest[k] += s->withheld[k] - dynamics->advance[n * PARTS + k];
     for (int a = 0; a < 3; a++) {
         bool moves = a < dynamics->dimension, turns = dynamics->dimension == 3 || a == 2;
         s->owed[a] += moves ? (&received->linear.x)[a] - known[a] + rest[a] : 0;
@@ -685,7 +727,11 @@ void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received)
 {
     for (int n = 0; n < dynamics->count; n++) {
         rh_dynamic_solid *s = &dynamics->items[n];
-        for (int k = 0; k < PARTS; k++) s->owed[k] -= dynamics->held[n] ? s->owed[k] : dynamics->payment[n * PARTS + k];
+        for (int k = 0; k < PARTS; k++) {
+            double settled = dynamics->payment[n * PARTS + k] + dynamics->forgiven[n * PARTS + k];
+            s->owed[k] -= dynamics->held[n] ? s->owed[k] : settled;
+            s->withheld[k] = 0;
+        }
         if (received && !dynamics->held[n]) note_owed(dynamics, n, &received->items[s->obstacle].received, s);
     }
     memcpy(dynamics->entered, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
@@ -728,7 +774,7 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
 // --- state -----------------------------------------------------------------------------------------------------------
 typedef struct state {
     rh_dvec3 position, linear, spin;
-    double turn[4], owed[PARTS], borne;
+    double turn[4], owed[PARTS], withheld[PARTS], borne;
 } state;
 
 static state state_of(const rh_dynamic_solid *s)
@@ -736,6 +782,7 @@ static state state_of(const rh_dynamic_solid *s)
     state out = {.position = s->position, .linear = s->linear, .spin = s->spin, .borne = s->borne};
     memcpy(out.turn, s->turn, sizeof out.turn);
     memcpy(out.owed, s->owed, sizeof out.owed);
+    memcpy(out.withheld, s->withheld, sizeof out.withheld);
     return out;
 }
 
@@ -821,6 +868,7 @@ rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *
         to->borne = s.borne;
         memcpy(to->turn, s.turn, sizeof s.turn);
         memcpy(to->owed, s.owed, sizeof s.owed);
+        memcpy(to->withheld, s.withheld, sizeof s.withheld);
     }
     return RH_OK;
 }

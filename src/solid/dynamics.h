@@ -51,6 +51,7 @@ typedef struct rh_dynamic_solid {
     rh_dvec3 linear;    // m/s
     rh_dvec3 spin;      // kg m^2/s: angular momentum, which a free solid keeps while its angular velocity changes
     double owed[RH_DYNAMICS_PARTS];  // impulse measured in the last step less the one assumed by the solves
+    double withheld[RH_DYNAMICS_PARTS];  // the part of it that padding withheld (rh_dynamics_pad)
     double borne;  // 0..1: share of its weight in liquid that the pressure of the last step would have borne
 } rh_dynamic_solid;
 
@@ -72,6 +73,8 @@ typedef struct rh_dynamics {
     double *begun, *velocity;   // [6 count]: velocities when material was attached, or at the start; and now
     double *given;              // [6 count]: impulses that the solve of the material gave
     double *attached;           // [36 count]: mass of what moves with the solids
+    double *padding;            // [36 count]: part of it that nothing has (rh_dynamics_pad)
+    double *struck;             // [6 count]: changes of velocities by contacts
     double *brought;            // [6 count]: impulses that attached material brought along
     double *inverse;            // [36 count]: inverse of the mass, attached material included
     double *change;             // [6 count]: scratch
@@ -99,6 +102,7 @@ typedef struct rh_dynamics {
     rh_displaced *displaced;       // owned, [count]: of the step in progress; zeros where it is not known
     double *advance;               // owned, [6 count]: impulses given for it
     double *payment;               // owned, [6 count]: the part of what is owed that was given in the step in progress
+    double *forgiven;              // owned, [6 count]: the part that is never given (rh_dynamics_forgive)
     // For as long as the solids live.
     int *obstacle_of;  // owned: [count]
     rh_joints joints;
@@ -135,6 +139,13 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *start, rh
 // by which its momentum exceeds that of moving with the solid. The added mass of other materials is included. (At most
 // once in a step.)
 void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double *impulse);
+// Inertia that nothing has, so that solids with hardly any of their own follow a material steadily: what it withholds of
+// the material's impulses is owed. Of contacts it withholds nothing, as these ask for velocities and not for impulses.
+void rh_dynamics_pad(rh_dynamics *dynamics, const double *mass);
+// Solid n, which nothing presses, gets nothing of what padding withheld, and `share` of the rest of what it is owed:
+// there is no material that would resist, and given to a light solid alone an impulse that was meant for much more mass
+// would throw it away. So much momentum is lost.
+void rh_dynamics_forgive(rh_dynamics *dynamics, int n, double share);
 // change[6 count] = the change of velocities by these impulses [6 count]. A linear map, symmetric and positive
 // semi-definite.
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change);
@@ -144,6 +155,8 @@ void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted
 // The same in two, for who gives many times in a step: after the last one the obstacles at its end are where the solids
 // arrive.
 void rh_dynamics_receive(rh_dynamics *dynamics, const double *impulse, bool counted);
+// The same for impulses of contacts.
+void rh_dynamics_strike(rh_dynamics *dynamics, const double *impulse);
 void rh_dynamics_arrive(const rh_dynamics *dynamics);
 
 // Whether some of them are so near to another solid that they may touch in this step; of many it is not asked.

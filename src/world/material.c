@@ -286,7 +286,10 @@ static rh_code set_solids(rh_material *m, double time, rh_status *status)
 static rh_code touch_solids(rh_material *m, rh_status *status)
 {
     rh_dynamics *d = m->dynamics;
-    if (!d->touched && rh_dynamics_touch(d, NULL, m->touched)) rh_dynamics_give(d, m->touched, false);
+    if (!d->touched && rh_dynamics_touch(d, NULL, m->touched)) {
+        rh_dynamics_strike(d, m->touched);
+        rh_dynamics_arrive(d);
+    }
     return d->trouble.code == RH_OK ? RH_OK : rh_fail(status, d->trouble.code, "%s", d->trouble.message);
 }
 

@@ -210,7 +210,10 @@ static rh_code touch_again(const rh_sph_bodies *b, rh_arena *arena, rh_status *s
     double *masses = rh_arena_take(arena, (size_t)(SQUARE * d->count) * sizeof *masses, status);
     if (!masses) return RH_MEMORY;
     rh_dynamics_masses(d, NULL, masses);
-    if (rh_dynamics_touch_again(d, masses, b->impulse)) rh_dynamics_give(d, b->impulse, false);
+    if (rh_dynamics_touch_again(d, masses, b->impulse)) {
+        rh_dynamics_strike(d, b->impulse);
+        rh_dynamics_arrive(d);
+    }
     return RH_OK;
 }
 

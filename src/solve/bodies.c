@@ -109,68 +109,26 @@ static void add_entry(builder *b, const rh_term *from, const rh_term_tile *t, co
 }
 
 // --- pockets ---------------------------------------------------------------------------------------------------------
-// What a constant pressure in a pocket does to a body, over its cells.
-typedef struct push {
-    int32_t group, body;
-    double row[PARTS];
-} push;
-
+// What a constant pressure in each pocket does to each body, over its cells. Only what does not cancel out, as it does
+// around a body that is all inside.
 typedef struct pushes {
-    push *items;
-    int32_t count, room;
+    rh_pocket_push *items;
+    int32_t count;
 } pushes;
 
-static int32_t group_at(const rh_pockets *pockets, int32_t *at, int32_t tile, int cell)
-{
-    while (*at < pockets->count && pockets->pieces[*at].tile < tile) ++*at;
-    for (int32_t p = *at; p < pockets->count && pockets->pieces[p].tile == tile; p++)
-        if (pockets->pieces[p].bits[cell >> 6] >> (cell & 63) & 1) return pockets->pieces[p].group;
-    return -1;
-}
-
-static push *push_of(pushes *p, int32_t group, int32_t body)
-{
-    for (int32_t n = p->count - 1; n >= 0; n--)
-        if (p->items[n].group == group && p->items[n].body == body) return &p->items[n];
-    RH_ASSERT(p->count < p->room);
-    p->items[p->count] = (push){.group = group, .body = body};
-    return &p->items[p->count++];
-}
-
-// Only those that do not cancel out, as they do around a body that is all inside.
 static void keep_pushes(pushes *p, const rh_pockets *pockets, const double *weight)
 {
     int32_t to = 0;
     for (int32_t n = 0; n < p->count; n++) {
-        push *from = &p->items[n];
+        rh_pocket_push *from = &p->items[n];
         double sum = 0;
         for (int k = 0; k < PARTS; k++) {
-            from->row[k] /= (double)pockets->sizes[from->group];
-            sum += weight[from->body * PARTS + k] * from->row[k] * from->row[k];
+            from->sum[k] /= (double)pockets->sizes[from->group];
+            sum += weight[from->body * PARTS + k] * from->sum[k] * from->sum[k];
         }
         if (sum > NOTHING) p->items[to++] = *from;
     }
     p->count = to;
-}
-
-static rh_code find_pushes(const rh_term *term, const rh_pockets *pockets, const double *weight, pushes *out,
-                           rh_arena *arena, rh_status *status)
-{
-    int32_t pairs = 0, at = 0;
-    for (int32_t n = 0; n < term->tile_count; n++) pairs += term->tiles[n].entry_end - term->tiles[n].entry_first;
-    *out = (pushes){.room = pairs};
-    out->items = rh_arena_take(arena, ((size_t)pairs + 1) * sizeof *out->items, status);
-    if (!out->items) return RH_MEMORY;
-    for (int32_t n = 0; n < term->tile_count; n++)
-        for (int32_t i = term->tiles[n].entry_first; i < term->tiles[n].entry_end; i++) {
-            const rh_term_entry *e = &term->entries[i];
-            int32_t group = group_at(pockets, &at, term->tiles[n].tile, e->cell);
-            if (group < 0) continue;
-            push *p = push_of(out, group, term->block[term->tiles[n].block_first + e->local]);
-            for (int k = 0; k < PARTS; k++) p->row[k] += (double)e->row[k];
-        }
-    keep_pushes(out, pockets, weight);
-    return RH_OK;
 }
 
 static void lower_piece(builder *b, const rh_pocket_piece *piece, const pushes *p)
@@ -178,7 +136,7 @@ static void lower_piece(builder *b, const rh_pocket_piece *piece, const pushes *
     for (int32_t n = 0; n < p->count; n++) {
         if (p->items[n].group != piece->group) continue;
         for (int c = 0; c < b->cells; c++)
-            if (piece->bits[c >> 6] >> (c & 63) & 1) add(b, c, p->items[n].body, -1, p->items[n].row);
+            if (piece->bits[c >> 6] >> (c & 63) & 1) add(b, c, p->items[n].body, -1, p->items[n].sum);
     }
 }
 
@@ -194,7 +152,8 @@ static rh_code balance_columns(builder *b, rh_term *out, const rh_term *term, in
                                const rh_pockets *pockets, const double *weight, rh_arena *arena, rh_status *status)
 {
     pushes p;
-    RH_TRY(find_pushes(term, pockets, weight, &p, arena, status));
+    RH_TRY(rh_pockets_push(pockets, term, &p.items, &p.count, arena, status));
+    keep_pushes(&p, pockets, weight);
     RH_TRY(open_lists(b, out, term, cells, tiles, entries_with(term, pockets, &p), arena, status));
     b->weight = weight;
     int32_t piece = 0, n = 0;

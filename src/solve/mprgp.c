@@ -615,7 +615,9 @@ static rh_code solve(solver *s, float *b, rh_status *status)
 {
     rh_mprgp_report *report = s->report;
     RH_TRY(take_memory(s, status));
-    RH_TRY(rh_pockets_find(&s->pockets, s->a, s->arena, status));
+    rh_pockets all;
+    RH_TRY(rh_pockets_find(&all, s->a, s->arena, status));
+    RH_TRY(rh_pockets_unfelt(&all, s->options->term, &s->pockets, s->arena, status));
     rh_pockets_relieve(&s->pockets, s->a, s->lower, b);
     double bound = 2 * largest_diagonal(s) + rh_term_norm(s->options->term);
     report->norm = s->options->estimate_norm ? estimate_norm(s, bound) : bound;

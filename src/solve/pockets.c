@@ -152,6 +152,93 @@ rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *aren
     return RH_OK;
 }
 
+// --- bodies ----------------------------------------------------------------------------------------------------------
+static int32_t group_at(const rh_pockets *pockets, int32_t *at, int32_t tile, int cell)
+{
+    while (*at < pockets->count && pockets->pieces[*at].tile < tile) ++*at;
+    for (int32_t p = *at; p < pockets->count && pockets->pieces[p].tile == tile; p++)
+        if (pockets->pieces[p].bits[cell >> 6] >> (cell & 63) & 1) return pockets->pieces[p].group;
+    return -1;
+}
+
+static rh_pocket_push *push_of(rh_pocket_push *pushes, int32_t *count, int32_t group, int32_t body)
+{
+    for (int32_t n = *count - 1; n >= 0; n--)
+        if (pushes[n].group == group && pushes[n].body == body) return &pushes[n];
+    pushes[*count] = (rh_pocket_push){.group = group, .body = body};
+    return &pushes[(*count)++];
+}
+
+static void push_by(const rh_term_entry *e, rh_pocket_push *p)
+{
+    for (int k = 0; k < RH_TERM_PARTS; k++) {
+        p->sum[k] += (double)e->row[k];
+        p->size[k] += fabs((double)e->row[k]);
+    }
+}
+
+rh_code rh_pockets_push(const rh_pockets *pockets, const rh_term *term, rh_pocket_push **out, int32_t *count,
+                        rh_arena *arena, rh_status *status)
+{
+    int32_t room = 0, at = 0;
+    for (int32_t n = 0; n < term->tile_count; n++) room += term->tiles[n].entry_end - term->tiles[n].entry_first;
+    *count = 0;
+    *out = rh_arena_take(arena, ((size_t)room + 1) * sizeof **out, status);
+    if (!*out) return RH_MEMORY;
+    for (int32_t n = 0; n < term->tile_count && pockets->count > 0; n++)
+        for (int32_t i = term->tiles[n].entry_first; i < term->tiles[n].entry_end; i++) {
+            const rh_term_entry *e = &term->entries[i];
+            int32_t group = group_at(pockets, &at, term->tiles[n].tile, e->cell);
+            if (group >= 0) push_by(e, push_of(*out, count, group, term->block[term->tiles[n].block_first + e->local]));
+        }
+    return RH_OK;
+}
+
+static double energy_of(const rh_term *term, const double *parts)
+{
+    double sum = 0;
+    term->respond(term->user, parts, term->answer);
+    for (int k = 0; k < term->blocks * RH_TERM_PARTS; k++) sum += parts[k] * term->answer[k];
+    return sum;
+}
+
+// Of the energy with which a level would move bodies if nothing cancelled out: less than this is rounding, and errors of
+// cut cells around a body that is all inside.
+static const double FELT = 1e-2;
+
+rh_code rh_pockets_unfelt(const rh_pockets *pockets, const rh_term *term, rh_pockets *out,
+                          rh_arena *arena, rh_status *status)
+{
+    *out = *pockets;
+    if (pockets->count == 0 || !term || term->blocks == 0 || term->tile_count == 0) return RH_OK;
+    size_t parts = (size_t)term->blocks * RH_TERM_PARTS;
+    rh_pocket_push *pushes;
+    int32_t count;
+    RH_TRY(rh_pockets_push(pockets, term, &pushes, &count, arena, status));
+    if (count == 0) return RH_OK;
+    double *one = rh_arena_take(arena, parts * sizeof *one, status);
+    bool *felt = rh_arena_take_zero(arena, (size_t)pockets->groups * sizeof *felt, status);
+    out->pieces = rh_arena_take(arena, (size_t)pockets->count * sizeof *out->pieces, status);
+    if (!one || !felt || !out->pieces) return RH_MEMORY;
+    for (int32_t g = 0; g < pockets->groups; g++) {
+        double moved[2];
+        for (int whole = 0; whole < 2; whole++) {
+            memset(one, 0, parts * sizeof *one);
+            for (int32_t n = 0; n < count; n++)
+                if (pushes[n].group == g)
+                    memcpy(one + pushes[n].body * RH_TERM_PARTS, whole ? pushes[n].size : pushes[n].sum,
+                           sizeof pushes[n].sum);
+            moved[whole] = energy_of(term, one);
+        }
+        felt[g] = moved[0] > FELT * moved[1];
+    }
+    out->count = 0;
+    for (int32_t p = 0; p < pockets->count; p++)
+        if (!felt[pockets->pieces[p].group]) out->pieces[out->count++] = pockets->pieces[p];
+    return RH_OK;
+}
+
+// --- means -----------------------------------------------------------------------------------------------------------
 static inline rh_i8 row_mask(const rh_pocket_piece *p, int r)
 {
     return rh_i8_from_bits((int)(p->bits[r >> 3] >> (8 * (r & 7)) & 255));

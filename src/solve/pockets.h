@@ -5,6 +5,7 @@
 // operator has constants as null space there, and a right-hand side with a mean cannot be balanced by anything.
 #pragma once
 #include "solve/poisson.h"
+#include "solve/term.h"
 
 // What of one connected part lies in one tile.
 typedef struct rh_pocket_piece {
@@ -22,6 +23,20 @@ typedef struct rh_pockets {
 } rh_pockets;
 
 rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *arena, rh_status *status);
+// What a constant pressure of 1 in a pocket does to a body, and what it would if nothing cancelled out.
+typedef struct rh_pocket_push {
+    int32_t group, body;
+    double sum[RH_TERM_PARTS], size[RH_TERM_PARTS];
+} rh_pocket_push;
+
+// *out: all there are, *count of them.
+rh_code rh_pockets_push(const rh_pockets *pockets, const rh_term *term, rh_pocket_push **out, int32_t *count,
+                        rh_arena *arena, rh_status *status);
+// out = those pockets whose level nothing feels beside the operator either: `term` moves no body by a constant pressure
+// in them, as around a body that is all inside. A body that closes a pocket, a piston, gives it a level. What `out`
+// does not list anew is that of `pockets`; it lives as long. `term` NULL: all of them.
+rh_code rh_pockets_unfelt(const rh_pockets *pockets, const rh_term *term, rh_pockets *out, rh_arena *arena,
+                          rh_status *status);
 // Takes the mean of v over each pocket out of it.
 void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v);
 // The same, only for pockets all of whose cells are in `free` (bits as in rh_poisson.unknown).

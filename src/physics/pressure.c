@@ -264,9 +264,10 @@ static rh_code assemble(rh_pressure *p, rh_arena *arena, rh_status *status)
     RH_TRY(rh_pockets_find(&p->pockets, m, arena, status));
     if (p->solids) RH_TRY(rh_solid_coupling_gather(p->solids, &p->layout, arena, status));
     if (p->solids) RH_TRY(rh_solid_coupling_find_added(p->solids, &p->layout, m, arena, status));
+    RH_TRY(rh_pockets_unfelt(&p->pockets, p->solids ? &p->solids->term : NULL, &p->unfelt, arena, status));
     RH_TRY(rh_preconditioner_init(&p->preconditioner, p->which, m, arena, status));
     p->preconditioner.bodies = p->solids ? &p->solids->bodies : NULL;
-    p->preconditioner.pockets = &p->pockets;
+    p->preconditioner.pockets = &p->unfelt;
     return p->preconditioner.method->prepare(&p->preconditioner, arena, status);
 }
 
@@ -305,7 +306,7 @@ static rh_code solve_coupled(rh_pressure *p, float *b, float *q, double toleranc
     const rh_cg_beside beside = {.term = p->solids ? &p->solids->term : NULL,
                                  .more = {stiff ? rh_surface_tension_resist : NULL, p->tension}};
     RH_ASSERT(b && tolerance > 0);
-    return rh_cg_solve_by(&p->preconditioner, &beside, &p->pockets, b, q, tolerance, max_iterations, arena, report,
+    return rh_cg_solve_by(&p->preconditioner, &beside, &p->unfelt, b, q, tolerance, max_iterations, arena, report,
                           status);
 }
 

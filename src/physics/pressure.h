@@ -23,6 +23,7 @@ typedef struct rh_pressure {
     rh_precondition which;
     rh_preconditioner preconditioner;
     rh_pockets pockets;  // liquid without air
+    rh_pockets unfelt;   // those whose level does not move the solids either
     float *q;
     rh_solid_coupling *solids;    // dynamic ones, which the projection moves too; NULL = none
     rh_surface_tension *tension;  // borrowed; NULL = none

@@ -80,7 +80,7 @@ rh_code rh_viscous_inertia_prepare(rh_viscous_inertia *m, const rh_pressure *p, 
                                    rh_arena *arena, rh_status *status)
 {
     ways w;
-    *m = (rh_viscous_inertia){.matrix = p->matrix, .pockets = &p->pockets};
+    *m = (rh_viscous_inertia){.matrix = p->matrix, .pockets = &p->unfelt};
     RH_TRY(rh_faces_new(&w.mass, p->tiles, false, arena, status));
     RH_TRY(rh_faces_new(&w.stiffness, p->tiles, false, arena, status));
     m->resistance = rh_poisson_vector(&m->matrix, arena, status);

@@ -158,7 +158,7 @@ static double turn_to(const rh_viscous_step *s, turns *t, double before)
     float *was = t->was;
     t->was = t->r, t->r = was;
     rh_pressure_inflow(p, s->velocity, t->r);
-    rh_pockets_balance(&p->pockets, &p->matrix, t->r);
+    rh_pockets_balance(&p->unfelt, &p->matrix, t->r);
     rh_viscous_inertia_precondition(&t->inertia, t->r, t->z, t->spare);
     double left = product(s, t, t->r, t->z);
     double along = before > 0 ? (left - product(s, t, t->was, t->z)) / before : 0;

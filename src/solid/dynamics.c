@@ -686,13 +686,19 @@ void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times,
 
 // --- the end of a step -----------------------------------------------------------------------------------------------
 
-// What padding withheld of the impulses of the material, and of payments.
+// What padding withheld of the impulses of the material, and of payments. Not of contacts, as far as these changed the
+// velocity: they ask for a velocity, for which less mass takes a smaller impulse. (A cork that contact with a shelf holds
+// below water does not get faster, however hard the two are pressed together: nothing is withheld there.)
 static void withheld(const rh_dynamics *dynamics, int n, double out[PARTS])
 {
-    double change[PARTS];
-    for (int k = 0; k < PARTS; k++)
-        change[k] = dynamics->velocity[n * PARTS + k] - dynamics->begun[n * PARTS + k] - dynamics->struck[n * PARTS + k];
-    multiply(dynamics->padding + n * SQUARE, change, out);
+    const double *struck = dynamics->struck + n * PARTS, *padding = dynamics->padding + n * SQUARE;
+    double change[PARTS], along[PARTS], both = 0, own = 0;
+    for (int k = 0; k < PARTS; k++) change[k] = dynamics->velocity[n * PARTS + k] - dynamics->begun[n * PARTS + k];
+    multiply(padding, struck, along);
+    for (int k = 0; k < PARTS; k++) both += along[k] * change[k], own += along[k] * struck[k];
+    double share = own > 0 ? fmin(fmax(both / own, 0), 1) : 0;
+    for (int k = 0; k < PARTS; k++) change[k] -= share * struck[k];
+    multiply(padding, change, out);
 }
 
 // The impulse of the material on a solid as its solve has it: that of pressure, and what attached material brought less

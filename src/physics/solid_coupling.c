@@ -413,13 +413,15 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
 // all that padding had taken of the wave's.)
 static const double LEAST = 0.1;
 
+// In the first step, of which no pressure is known yet, by whatever touches them.
 static void find_pressed(const rh_solid_coupling *c, const float *q, bool *pressed)
 {
     const rh_term *term = &c->term;
+    bool first = !(c->dynamics->last_span > 0);
     for (int32_t i = 0; i < term->tile_count; i++) {
         const rh_term_tile *t = &term->tiles[i];
         for (int32_t e = t->entry_first; e < t->entry_end; e++)
-            if (q[(int64_t)t->tile * c->tiles->cells + term->entries[e].cell] > 0)
+            if (first || q[(int64_t)t->tile * c->tiles->cells + term->entries[e].cell] > 0)
                 pressed[term->block[t->block_first + term->entries[e].local]] = true;
     }
 }

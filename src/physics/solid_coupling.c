@@ -231,6 +231,32 @@ static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces
     return RH_OK;
 }
 
+// A solid with less than this share of the material's density would follow every particle that hits it. Its weight stays
+// what it is, but what it is owed while nothing presses it, and nothing would resist it, is given as to more mass
+// (rh_dynamics_forgive). Where pressure moves the solids alone, nothing is attached to them, and while it holds such a
+// solid, it has the inertia of one of this share, too (rh_dynamics_pad). (Padded always, a light crate that fell on a
+// dry floor was owed all that padding had taken of the floor's impulse, twenty times what it needed, and flew away; one
+// that a wave had hit, all that padding had taken of the wave's.)
+static const double LEAST = 0.1;
+
+// Times by which a solid is too light; above 1.
+static double too_light(const rh_solid_coupling *c, int n)
+{
+    const rh_mass *m = &c->dynamics->items[n].mass;
+    return LEAST * c->density * m->volume / m->mass;
+}
+
+static void pay_attached(rh_solid_coupling *c)
+{
+    rh_dynamics *d = c->dynamics;
+    for (int n = 0; n < d->count; n++) {
+        double beside = 0;
+        for (int a = 0; a < c->tiles->dimension; a++) beside += d->attached[n * SQUARE + a * PARTS + a];
+        if (too_light(c, n) > 1 && (!(d->items[n].pressed > 0) || !(beside > 0))) rh_dynamics_forgive(d, n);
+    }
+    rh_dynamics_pay(d, c->touch);
+}
+
 rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, const rh_obstacles *obstacles,
                                   const rh_tiles *tiles, rh_cut_cells *cut, const float *const *const open[3],
                                   double density, const rh_solid_coupling_faces *faces, rh_arena *arena,
@@ -252,8 +278,8 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
     if (!c->touch || !c->before || !c->change || !c->whole || !c->masses) return RH_MEMORY;
     RH_TRY(take_pages(c, arena, status));
     if (faces) {
-        rh_dynamics_pay(dynamics, c->touch);
         RH_TRY(attach(c, faces, arena, status));
+        pay_attached(c);
     }
     set_walls(c);
     return RH_OK;
@@ -405,14 +431,6 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
     return describe(c, arena, status);
 }
 
-// A solid with hardly any mass of its own would follow every particle that hits it: so while pressure holds it, it has
-// the inertia of one with this share of the material's density, and what that withholds is owed to it
-// (rh_dynamics_pad). Its weight stays what it is. One that nothing presses has its own inertia, but what it is owed of
-// single particles moves it as if it had the other. (Padded always, a light crate that fell on a dry floor was owed all
-// that padding had taken of the floor's impulse, twenty times what it needed, and flew away; one that a wave had hit,
-// all that padding had taken of the wave's.)
-static const double LEAST = 0.1;
-
 // In the first step, of which no pressure is known yet, by whatever touches them.
 static void find_pressed(const rh_solid_coupling *c, const float *q, bool *pressed)
 {
@@ -435,11 +453,10 @@ rh_code rh_solid_coupling_steady(rh_solid_coupling *c, const float *q, rh_arena 
     if (!masses || !pressed) return RH_MEMORY;
     find_pressed(c, q, pressed);
     for (int n = 0; n < d->count; n++) {
-        const rh_mass *m = &d->items[n].mass;
-        double times = LEAST * c->density * m->volume / m->mass;
+        double times = too_light(c, n);
         if (!(times > 1)) continue;
         if (pressed[n]) rh_dynamics_scale_inertia(d, n, times, masses);
-        else rh_dynamics_forgive(d, n, 1 / times);
+        else rh_dynamics_forgive(d, n);
     }
     rh_dynamics_pad(d, masses);
     rh_arena_restore(arena, mark);

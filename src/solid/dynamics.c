@@ -458,11 +458,11 @@ void rh_dynamics_pad(rh_dynamics *dynamics, const double *mass)
     rh_dynamics_attach(dynamics, mass, dynamics->brought);  // which is nothing
 }
 
-void rh_dynamics_forgive(rh_dynamics *dynamics, int n, double share)
+void rh_dynamics_forgive(rh_dynamics *dynamics, int n)
 {
     const rh_dynamic_solid *s = &dynamics->items[n];
     for (int k = 0; k < PARTS; k++)
-        dynamics->forgiven[n * PARTS + k] = s->owed[k] - share * (s->owed[k] - s->withheld[k]);
+        dynamics->forgiven[n * PARTS + k] = s->owed[k] - s->share * (s->owed[k] - s->withheld[k]);
 }
 
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change)
@@ -713,7 +713,23 @@ static void reckoned(const rh_dynamics *dynamics, int n, double out[PARTS])
         out[k] = dynamics->given[n * PARTS + k] + dynamics->brought[n * PARTS + k] - taken[k];
 }
 
-static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *received, rh_dynamic_solid *s)
+// m / (m + p / u): p as much as m u would be if a mass of p / u came along at the speed u and stuck to it.
+static double share_alone(const rh_dynamics *dynamics, int n, const rh_dynamic_solid *s, double fastest)
+{
+    double linear = 0, angular = 0, m = s->mass.mass;
+    rh_dvec3 v = linear_of(dynamics, n);
+    for (int a = 0; a < 3; a++) {
+        double p = s->owed[a] - s->withheld[a], l = s->owed[3 + a] - s->withheld[3 + a];
+        linear += p * p, angular += l * l;
+    }
+    const rh_mat3 *i = &s->mass.inertia;
+    double inertia = dynamics->dimension == 2 ? i->row[2].z : (i->row[0].x + i->row[1].y + i->row[2].z) / 3;
+    double impulse = sqrt(linear + (inertia > 0 ? angular * m / inertia : 0)), u = fastest + rh_d3_length(v);
+    return impulse > 0 ? m * u / (m * u + impulse) : 1;
+}
+
+static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *received, double fastest,
+                      rh_dynamic_solid *s)
 {
     double known[PARTS], rest[PARTS];
     rh_dvec3 turn = rh_impulse_about(received, s->position);
@@ -727,9 +743,10 @@ static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *rece
         s->owed[a] += moves ? (&received->linear.x)[a] - known[a] + rest[a] : 0;
         s->owed[3 + a] += turns ? (&turn.x)[a] - known[3 + a] + rest[3 + a] : 0;
     }
+    s->share = share_alone(dynamics, n, s, fastest);
 }
 
-void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received)
+void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received, double fastest)
 {
     for (int n = 0; n < dynamics->count; n++) {
         rh_dynamic_solid *s = &dynamics->items[n];
@@ -738,7 +755,12 @@ void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received)
             s->owed[k] -= dynamics->held[n] ? s->owed[k] : settled;
             s->withheld[k] = 0;
         }
-        if (received && !dynamics->held[n]) note_owed(dynamics, n, &received->items[s->obstacle].received, s);
+        s->share = 1;
+        s->pressed = 0;
+        for (int k = 0; k < PARTS; k++)
+            if (dynamics->given[n * PARTS + k] != 0) s->pressed = 1;
+        if (received && !dynamics->held[n])
+            note_owed(dynamics, n, &received->items[s->obstacle].received, fastest, s);
     }
     memcpy(dynamics->entered, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
     dynamics->opened = true;
@@ -780,12 +802,17 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
 // --- state -----------------------------------------------------------------------------------------------------------
 typedef struct state {
     rh_dvec3 position, linear, spin;
-    double turn[4], owed[PARTS], withheld[PARTS], borne;
+    double turn[4], owed[PARTS], withheld[PARTS], share, pressed, borne;
 } state;
 
 static state state_of(const rh_dynamic_solid *s)
 {
-    state out = {.position = s->position, .linear = s->linear, .spin = s->spin, .borne = s->borne};
+    state out = {.position = s->position,
+                 .linear = s->linear,
+                 .spin = s->spin,
+                 .share = s->share,
+                 .pressed = s->pressed,
+                 .borne = s->borne};
     memcpy(out.turn, s->turn, sizeof out.turn);
     memcpy(out.owed, s->owed, sizeof out.owed);
     memcpy(out.withheld, s->withheld, sizeof out.withheld);
@@ -871,6 +898,8 @@ rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *
         to->position = s.position;
         to->linear = s.linear;
         to->spin = s.spin;
+        to->share = s.share;
+        to->pressed = s.pressed;
         to->borne = s.borne;
         memcpy(to->turn, s.turn, sizeof s.turn);
         memcpy(to->owed, s.owed, sizeof s.owed);

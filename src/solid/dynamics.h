@@ -52,6 +52,8 @@ typedef struct rh_dynamic_solid {
     rh_dvec3 spin;      // kg m^2/s: angular momentum, which a free solid keeps while its angular velocity changes
     double owed[RH_DYNAMICS_PARTS];  // impulse measured in the last step less the one assumed by the solves
     double withheld[RH_DYNAMICS_PARTS];  // the part of it that padding withheld (rh_dynamics_pad)
+    double share;  // 0..1: of the impulse above, that moves a solid which nothing presses (rh_dynamics_forgive)
+    double pressed;  // 1: the pressure of the last step gave it an impulse
     double borne;  // 0..1: share of its weight in liquid that the pressure of the last step would have borne
 } rh_dynamic_solid;
 
@@ -142,10 +144,10 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
 // Inertia that nothing has, so that solids with hardly any of their own follow a material steadily: what it withholds of
 // the material's impulses is owed. Of contacts it withholds nothing, as these ask for velocities and not for impulses.
 void rh_dynamics_pad(rh_dynamics *dynamics, const double *mass);
-// Solid n, which nothing presses, gets nothing of what padding withheld, and `share` of the rest of what it is owed:
-// there is no material that would resist, and given to a light solid alone an impulse that was meant for much more mass
-// would throw it away. So much momentum is lost.
-void rh_dynamics_forgive(rh_dynamics *dynamics, int n, double share);
+// Solid n, far lighter than the material, which nothing presses now, gets nothing of what padding withheld, and of the
+// rest what it would have got from as much material, at the speed of the fastest, that had stuck to it: particles that
+// hit it lost what hitting something heavy takes, which given to it alone would throw it away. So much momentum is lost.
+void rh_dynamics_forgive(rh_dynamics *dynamics, int n);
 // change[6 count] = the change of velocities by these impulses [6 count]. A linear map, symmetric and positive
 // semi-definite.
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change);
@@ -183,7 +185,8 @@ void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times,
 
 // The end of a material's step. `received`: the impulse that it is measured to have given in all (solid/obstacles.h,
 // about the origin of the world), in the order of the scene's solids; NULL: just what its solve gave.
-void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received);
+// `fastest`: m/s, of the material.
+void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received, double fastest);
 // The state at the end of the step, or interval.
 void rh_dynamics_commit(rh_dynamics *dynamics);
 // Writes the state into the solids of the scene (poses, velocities of the last step).

@@ -418,7 +418,7 @@ static rh_code leave_solids(rh_material *m, rh_status *status)
         RH_TRY(touch_solids(m, status));
     }
     if (d->trouble.code != RH_OK) return rh_fail(status, d->trouble.code, "%s", d->trouble.message);
-    rh_dynamics_leave(d, &m->geometry.obstacles);
+    rh_dynamics_leave(d, &m->geometry.obstacles, m->report.max_speed);
     if (d->shared) return RH_OK;
     rh_dynamics_commit(d);
     rh_dynamics_pose(d, &m->geometry.obstacles);

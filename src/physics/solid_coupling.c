@@ -231,12 +231,12 @@ static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces
     return RH_OK;
 }
 
-// A solid with less than this share of the material's density would follow every particle that hits it. Its weight stays
-// what it is, but what it is owed while nothing presses it, and nothing would resist it, is given as to more mass
-// (rh_dynamics_forgive). Where pressure moves the solids alone, nothing is attached to them, and while it holds such a
-// solid, it has the inertia of one of this share, too (rh_dynamics_pad). (Padded always, a light crate that fell on a
-// dry floor was owed all that padding had taken of the floor's impulse, twenty times what it needed, and flew away; one
-// that a wave had hit, all that padding had taken of the wave's.)
+// A solid with less than this share of the material's density would follow every particle that hits it. Its weight
+// stays what it is, but what it is owed is given as to more mass (rh_dynamics_forgive). In the complementarity problem,
+// where nothing is attached to solids, it also has the inertia of one of this share while pressure holds it
+// (rh_dynamics_pad), and is owed what that withholds. (Padded always, a light crate that fell on a dry floor was owed
+// all that padding had taken of the floor's impulse, twenty times what it needed, and flew away; one that a wave had
+// hit, all that padding had taken of the wave's.)
 static const double LEAST = 0.1;
 
 // Times by which a solid is too light; above 1.
@@ -249,11 +249,8 @@ static double too_light(const rh_solid_coupling *c, int n)
 static void pay_attached(rh_solid_coupling *c)
 {
     rh_dynamics *d = c->dynamics;
-    for (int n = 0; n < d->count; n++) {
-        double beside = 0;
-        for (int a = 0; a < c->tiles->dimension; a++) beside += d->attached[n * SQUARE + a * PARTS + a];
-        if (too_light(c, n) > 1 && (!(d->items[n].pressed > 0) || !(beside > 0))) rh_dynamics_forgive(d, n);
-    }
+    for (int n = 0; n < d->count; n++)
+        if (too_light(c, n) > 1) rh_dynamics_forgive(d, n);
     rh_dynamics_pay(d, c->touch);
 }
 

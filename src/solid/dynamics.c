@@ -145,10 +145,10 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->held = rh_alloc_zero(room * sizeof *out->held, "dynamics", status);
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
-    if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought || !out->struck || !out->forgiven ||
-        !out->padding ||
-        !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->displaced ||
-        !out->advance || !out->turning || !out->kick || !out->held || !out->obstacle_of || !out->moved) {
+    if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
+        !out->struck || !out->forgiven || !out->padding || !out->attached || !out->inverse || !out->change ||
+        !out->entered || !out->payment || !out->displaced || !out->advance || !out->turning || !out->kick ||
+        !out->held || !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
     }
@@ -502,8 +502,8 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
     dynamics->paid = true;
     for (int n = 0; n < dynamics->count; n++)
         for (int k = 0; k < PARTS; k++)
-            impulse[n * PARTS + k] =
-                dynamics->held[n] ? 0 : dynamics->items[n].owed[k] - dynamics->forgiven[n * PARTS + k];
+            impulse[n * PARTS + k] = dynamics->held[n] ? 0
+                                                       : dynamics->items[n].owed[k] - dynamics->forgiven[n * PARTS + k];
     memcpy(dynamics->payment, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     rh_dynamics_give(dynamics, impulse, false);
     return true;
@@ -687,8 +687,8 @@ void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times,
 // --- the end of a step -----------------------------------------------------------------------------------------------
 
 // What padding withheld of the impulses of the material, and of payments. Not of contacts, as far as these changed the
-// velocity: they ask for a velocity, for which less mass takes a smaller impulse. (A cork that contact with a shelf holds
-// below water does not get faster, however hard the two are pressed together: nothing is withheld there.)
+// velocity: they ask for a velocity, for which less mass takes a smaller impulse. (A cork that contact with a shelf
+// holds below water does not get faster, however hard the two are pressed together: nothing is withheld there.)
 static void withheld(const rh_dynamics *dynamics, int n, double out[PARTS])
 {
     const double *struck = dynamics->struck + n * PARTS, *padding = dynamics->padding + n * SQUARE;
@@ -714,17 +714,16 @@ static void reckoned(const rh_dynamics *dynamics, int n, double out[PARTS])
 }
 
 // m / (m + p / u): p as much as m u would be if a mass of p / u came along at the speed u and stuck to it.
-static double share_alone(const rh_dynamics *dynamics, int n, const rh_dynamic_solid *s, double fastest)
+static double share_alone(const rh_dynamics *dynamics, const rh_dynamic_solid *s, double fastest)
 {
     double linear = 0, angular = 0, m = s->mass.mass;
-    rh_dvec3 v = linear_of(dynamics, n);
     for (int a = 0; a < 3; a++) {
         double p = s->owed[a] - s->withheld[a], l = s->owed[3 + a] - s->withheld[3 + a];
         linear += p * p, angular += l * l;
     }
     const rh_mat3 *i = &s->mass.inertia;
     double inertia = dynamics->dimension == 2 ? i->row[2].z : (i->row[0].x + i->row[1].y + i->row[2].z) / 3;
-    double impulse = sqrt(linear + (inertia > 0 ? angular * m / inertia : 0)), u = fastest + rh_d3_length(v);
+    double impulse = sqrt(linear + (inertia > 0 ? angular * m / inertia : 0)), u = fastest;
     return impulse > 0 ? m * u / (m * u + impulse) : 1;
 }
 
@@ -743,7 +742,7 @@ static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *rece
         s->owed[a] += moves ? (&received->linear.x)[a] - known[a] + rest[a] : 0;
         s->owed[3 + a] += turns ? (&turn.x)[a] - known[3 + a] + rest[3 + a] : 0;
     }
-    s->share = share_alone(dynamics, n, s, fastest);
+    s->share = share_alone(dynamics, s, fastest);
 }
 
 void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received, double fastest)
@@ -756,11 +755,7 @@ void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received, doub
             s->withheld[k] = 0;
         }
         s->share = 1;
-        s->pressed = 0;
-        for (int k = 0; k < PARTS; k++)
-            if (dynamics->given[n * PARTS + k] != 0) s->pressed = 1;
-        if (received && !dynamics->held[n])
-            note_owed(dynamics, n, &received->items[s->obstacle].received, fastest, s);
+        if (received && !dynamics->held[n]) note_owed(dynamics, n, &received->items[s->obstacle].received, fastest, s);
     }
     memcpy(dynamics->entered, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
     dynamics->opened = true;
@@ -802,17 +797,12 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
 // --- state -----------------------------------------------------------------------------------------------------------
 typedef struct state {
     rh_dvec3 position, linear, spin;
-    double turn[4], owed[PARTS], withheld[PARTS], share, pressed, borne;
+    double turn[4], owed[PARTS], withheld[PARTS], share, borne;
 } state;
 
 static state state_of(const rh_dynamic_solid *s)
 {
-    state out = {.position = s->position,
-                 .linear = s->linear,
-                 .spin = s->spin,
-                 .share = s->share,
-                 .pressed = s->pressed,
-                 .borne = s->borne};
+    state out = {.position = s->position, .linear = s->linear, .spin = s->spin, .share = s->share, .borne = s->borne};
     memcpy(out.turn, s->turn, sizeof out.turn);
     memcpy(out.owed, s->owed, sizeof out.owed);
     memcpy(out.withheld, s->withheld, sizeof out.withheld);
@@ -899,7 +889,6 @@ rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *
         to->linear = s.linear;
         to->spin = s.spin;
         to->share = s.share;
-        to->pressed = s.pressed;
         to->borne = s.borne;
         memcpy(to->turn, s.turn, sizeof s.turn);
         memcpy(to->owed, s.owed, sizeof s.owed);

@@ -50,10 +50,9 @@ typedef struct rh_dynamic_solid {
     double turn[4];     // unit quaternion, w first: from its own space into the world
     rh_dvec3 linear;    // m/s
     rh_dvec3 spin;      // kg m^2/s: angular momentum, which a free solid keeps while its angular velocity changes
-    double owed[RH_DYNAMICS_PARTS];  // impulse measured in the last step less the one assumed by the solves
+    double owed[RH_DYNAMICS_PARTS];      // impulse measured in the last step less the one assumed by the solves
     double withheld[RH_DYNAMICS_PARTS];  // the part of it that padding withheld (rh_dynamics_pad)
-    double share;  // 0..1: of the impulse above, that moves a solid which nothing presses (rh_dynamics_forgive)
-    double pressed;  // 1: the pressure of the last step gave it an impulse
+    double share;  // 0..1: of the impulse above, that moves a solid far lighter than the material (rh_dynamics_forgive)
     double borne;  // 0..1: share of its weight in liquid that the pressure of the last step would have borne
 } rh_dynamic_solid;
 
@@ -141,12 +140,14 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *start, rh
 // by which its momentum exceeds that of moving with the solid. The added mass of other materials is included. (At most
 // once in a step.)
 void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double *impulse);
-// Inertia that nothing has, so that solids with hardly any of their own follow a material steadily: what it withholds of
-// the material's impulses is owed. Of contacts it withholds nothing, as these ask for velocities and not for impulses.
+// Inertia that nothing has, so that solids with hardly any of their own follow a material steadily: what it withholds
+// of the material's impulses is owed. Of contacts it withholds nothing, as these ask for velocities and not for
+// impulses.
 void rh_dynamics_pad(rh_dynamics *dynamics, const double *mass);
-// Solid n, far lighter than the material, which nothing presses now, gets nothing of what padding withheld, and of the
-// rest what it would have got from as much material, at the speed of the fastest, that had stuck to it: particles that
-// hit it lost what hitting something heavy takes, which given to it alone would throw it away. So much momentum is lost.
+// Solid n, far lighter than the material, gets nothing of what padding withheld in the last step, and of the rest what
+// it would have got if so much material, at the speed of the fastest, had stuck to it: particles that hit it lost what
+// hitting something heavy takes, which given to it alone would throw it away, and what it then did to particles came
+// back the larger in the next step. So much momentum is lost.
 void rh_dynamics_forgive(rh_dynamics *dynamics, int n);
 // change[6 count] = the change of velocities by these impulses [6 count]. A linear map, symmetric and positive
 // semi-definite.

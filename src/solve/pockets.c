@@ -202,12 +202,12 @@ static double energy_of(const rh_term *term, const double *parts)
     return sum;
 }
 
-// Of the energy with which a level would move bodies if nothing cancelled out: less than this is rounding, and errors of
-// cut cells around a body that is all inside.
+// Of the energy with which a level would move bodies if nothing cancelled out: less than this is rounding, and errors
+// of cut cells around a body that is all inside.
 static const double FELT = 1e-2;
 
-rh_code rh_pockets_unfelt(const rh_pockets *pockets, const rh_term *term, rh_pockets *out,
-                          rh_arena *arena, rh_status *status)
+rh_code rh_pockets_unfelt(const rh_pockets *pockets, const rh_term *term, rh_pockets *out, rh_arena *arena,
+                          rh_status *status)
 {
     *out = *pockets;
     if (pockets->count == 0 || !term || term->blocks == 0 || term->tile_count == 0) return RH_OK;

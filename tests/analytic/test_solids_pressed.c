@@ -57,7 +57,7 @@ static void a_lid_rests_on_a_full_pot(void **state)
         for (int turned = 0; turned < 2; turned++) {
             lid liquid = close_pot("liquid: {}", densities[i], 25 * turned),
                 splash = close_pot("splash: {}", densities[i], 25 * turned);
-            assert_true(liquid.farthest < 0.02 * 0.02 && splash.farthest < 0.2 * 0.02);
+            assert_true(liquid.farthest < 0.02 * 0.02 && splash.farthest < 0.1 * 0.02);
         }
     assert_true(close_pot("liquid: {viscosity: 100, viscosity_turns: 20}", 3000, 0).farthest < 0.02 * 0.02);
 }
@@ -89,7 +89,8 @@ static void press(const char *method, double share, double *small, double *large
     lab_close(&l);
 }
 
-// What one piston sweeps the other does, and equal pressures rest: Pascal's law. Volume is kept as well as by particles.
+// What one piston sweeps the other does, and equal pressures rest: Pascal's law. Volume is kept as well as by
+// particles.
 static void a_press_balances_by_areas(void **state)
 {
     (void)state;
@@ -97,7 +98,7 @@ static void a_press_balances_by_areas(void **state)
     for (int k = 0; k < 2; k++) {
         double small, large;
         press(methods[k], 1, &small, &large);
-        assert_true(fabs(small) < 0.02 * 0.02 && fabs(large) < 0.02 * 0.02);
+        assert_true(fabs(small) < (k ? 0.1 : 0.02) * 0.02 && fabs(large) < (k ? 0.1 : 0.02) * 0.02);
         press(methods[k], 0.8, &small, &large);
         assert_true(small < -0.01 && fabs(0.2 * small + 0.4 * large) < 0.02 * 0.2 * fabs(small));
     }
@@ -164,7 +165,7 @@ static void light_solids_are_not_thrown(void **state)
     for (int k = 0; k < 3; k++) {
         budget b = break_dam(methods[k], light, 0.7), c = break_dam(methods[k], mixed, 1.2);
         assert_true(b.most < 1.002 * b.start && c.most < 1.002 * c.start);
-        assert_true(b.fastest < 20 && c.fastest < 20);
+        assert_true(b.fastest < 15 && c.fastest < 15);
     }
 }
 

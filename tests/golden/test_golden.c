@@ -40,6 +40,14 @@
     " - {name: gate, shape: {box: {min: [0.65, 0.2, 0.05], max: [0.69, 0.5, 0.35]}}, dynamic: {density: 300}}\n" \
     "joints:\n - {solid: gate, joint: {hinge: {point: [0.67, 0.5, 0.2]}}}\n"
 
+// Solids a two hundredth as heavy as the liquid that hits them, and a lid that shuts some in below it.
+#define LIGHT                                                                                                 \
+    " - {name: crate, shape: {box: {min: [0.4, 0.02, 0.1], max: [0.5, 0.12, 0.3]}}, dynamic: {density: 5}}\n" \
+    " - {name: ball, shape: {sphere: {center: [0.6, 0.2, 0.2], radius: 0.07}}, dynamic: {density: 30}}\n"     \
+    " - {name: lid, shape: {box: {min: [0, 0.5, 0], max: [0.3, 0.6, 0.4]}}, dynamic: {density: 2000}}\n"      \
+    " - {shape: {box: {min: [0.3, 0, 0], max: [0.34, 0.7, 0.4]}}, motion: {keys: [{time: 0.1}, {time: 0.15, " \
+    "translate: [0, 0.7, 0]}]}}\n"
+
 // `surface`: not the particles count but the band made of them, in this mode (counted from 1). `base`: a scene that is
 // run before; the text names its folder as BASE.
 typedef struct golden {
@@ -203,6 +211,8 @@ static const golden scenes[] = {
      0},
     {"splash_dynamic",
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK DYNAMIC, 0},
+    {"light", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK LIGHT, 0},
+    {"splash_light", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {splash: {}}\n" WATER TANK LIGHT, 0},
     {"sand_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK DYNAMIC,
      0},
     {"sand_incompressible_dynamic",

@@ -26,21 +26,46 @@ static rh_dvec3 walk(const rh_obstacles *solids, double gap, rh_dvec3 from, rh_d
     return to;
 }
 
+// The place seen so far that is farthest from all solids, or least deep in one.
+typedef struct freest {
+    rh_dvec3 x;
+    double distance;  // m
+} freest;
+
+static void look_at(const rh_obstacles *solids, rh_dvec3 x, double distance, freest *best)
+{
+    if (isnan(distance)) distance = rh_obstacles_distance(solids, x, NULL);
+    if (distance > best->distance) *best = (freest){x, distance};
+}
+
+// Between two solids that touch, each push leads into the other one, as deep as both together are thick there: the last
+// of the places would then be anyone's (particles below crates that lay on a floor went through it). Then the best
+// place counts: where it came from, or was pushed to, or halfway between two pushes.
 static void keep_out(const rh_surroundings *around, double gap, bool far, rh_vec3 start, rh_vec3 *position,
                      rh_vec3 *velocity)
 {
     const rh_obstacles *solids = around->obstacles_after;
-    rh_dvec3 x = rh_d3_from(*position);
-    bool moved = false;
+    rh_dvec3 x = rh_d3_from(*position), last = x;
+    freest best = {.distance = -INFINITY};
+    bool moved = false, held = false;
     if (far) x = walk(solids, gap, rh_d3_from(start), x), moved = true;
-    for (int n = 0; n < ROUNDS; n++) {
+    for (int n = 0; n <= ROUNDS; n++) {
         int which = -1;
         double distance = rh_obstacles_distance(solids, x, &which);
-        if (which < 0 || distance >= gap) break;
+        held = which >= 0 && distance < gap;
+        if (!held) break;
+        look_at(solids, x, distance, &best);
+        if (n > 0) look_at(solids, rh_d3_scale(rh_d3_add(last, x), 0.5), (double)NAN, &best);
+        if (n == ROUNDS) break;
         rh_dvec3 normal = rh_obstacles_normal(solids, which, x);
+        last = x;
         x = rh_d3_add(x, rh_d3_scale(normal, 1.001 * gap - distance));
         rh_walls_stop(solids, which, x, normal, false, velocity);
         moved = true;
+    }
+    if (held) {
+        look_at(solids, rh_d3_from(start), (double)NAN, &best);
+        x = best.x;
     }
     if (!moved) return;
     if (around->dimension == 2) x.z = (double)position->z;

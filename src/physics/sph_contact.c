@@ -26,47 +26,66 @@ static rh_dvec3 walk(const rh_obstacles *solids, double gap, rh_dvec3 from, rh_d
     return to;
 }
 
-// The place seen so far that is farthest from all solids, or least deep in one.
+// The best place seen so far: farthest from the solids that do not give way, as far as the gap asks for, then from all.
 typedef struct freest {
     rh_dvec3 x;
-    double distance;  // m
+    double firm, distance;  // m
 } freest;
 
-static void look_at(const rh_obstacles *solids, rh_dvec3 x, double distance, freest *best)
+static double firm_distance(const rh_obstacles *solids, rh_dvec3 x, double gap)
 {
-    if (isnan(distance)) distance = rh_obstacles_distance(solids, x, NULL);
-    if (distance > best->distance) *best = (freest){x, distance};
+    double least = gap;
+    for (int i = 0; i < solids->count; i++)
+        if (solids->items[i].kind != RH_SOLID_DYNAMIC) least = fmin(least, rh_obstacle_distance(&solids->items[i], x));
+    return least;
 }
 
+static void look_at(const rh_obstacles *solids, rh_dvec3 x, double gap, freest *best)
+{
+    double firm = firm_distance(solids, x, gap), distance = rh_obstacles_distance(solids, x, NULL);
+    if (firm > best->firm || (firm == best->firm && distance > best->distance)) *best = (freest){x, firm, distance};
+}
+
+// Pushed out of one solid and then of another that touches it, in turns.
+typedef struct pushed {
+    rh_dvec3 places[ROUNDS + 1];
+    int count;
+} pushed;
+
 // Between two solids that touch, each push leads into the other one, as deep as both together are thick there: the last
-// of the places would then be anyone's (particles below crates that lay on a floor went through it). Then the best
-// place counts: where it came from, or was pushed to, or halfway between two pushes.
+// of the places would then be anyone's (particles below crates that lay on a floor went through it, and fell for ever).
+// The best place counts: where it came from, or was pushed to, or halfway between two pushes.
+static rh_dvec3 choose(const rh_obstacles *solids, double gap, rh_dvec3 start, const pushed *p)
+{
+    freest best = {.firm = -INFINITY};
+    look_at(solids, start, gap, &best);
+    for (int n = 0; n < p->count; n++) {
+        look_at(solids, p->places[n], gap, &best);
+        if (n > 0) look_at(solids, rh_d3_scale(rh_d3_add(p->places[n - 1], p->places[n]), 0.5), gap, &best);
+    }
+    return best.x;
+}
+
 static void keep_out(const rh_surroundings *around, double gap, bool far, rh_vec3 start, rh_vec3 *position,
                      rh_vec3 *velocity)
 {
     const rh_obstacles *solids = around->obstacles_after;
-    rh_dvec3 x = rh_d3_from(*position), last = x;
-    freest best = {.distance = -INFINITY};
-    bool moved = false, held = false;
+    rh_dvec3 x = rh_d3_from(*position);
+    pushed p = {.count = 0};
+    bool moved = false;
     if (far) x = walk(solids, gap, rh_d3_from(start), x), moved = true;
     for (int n = 0; n <= ROUNDS; n++) {
         int which = -1;
         double distance = rh_obstacles_distance(solids, x, &which);
-        held = which >= 0 && distance < gap;
-        if (!held) break;
-        look_at(solids, x, distance, &best);
-        if (n > 0) look_at(solids, rh_d3_scale(rh_d3_add(last, x), 0.5), (double)NAN, &best);
+        if (which < 0 || distance >= gap) break;
+        p.places[p.count++] = x;
         if (n == ROUNDS) break;
         rh_dvec3 normal = rh_obstacles_normal(solids, which, x);
-        last = x;
         x = rh_d3_add(x, rh_d3_scale(normal, 1.001 * gap - distance));
         rh_walls_stop(solids, which, x, normal, false, velocity);
         moved = true;
     }
-    if (held) {
-        look_at(solids, rh_d3_from(start), (double)NAN, &best);
-        x = best.x;
-    }
+    if (p.count == ROUNDS + 1) x = choose(solids, gap, rh_d3_from(start), &p);
     if (!moved) return;
     if (around->dimension == 2) x.z = (double)position->z;
     *position = rh_v3_from(x);

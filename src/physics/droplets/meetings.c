@@ -30,7 +30,7 @@ typedef struct finder {
     rh_meeting_drops d;
     const float *x[3], *r;
     double cell, inverse;  // m, 1/m
-    bool clipped;          // some are so far out along x that cells or floats tell too little: all of a row are compared
+    bool clipped;  // some are so far out along x that cells or floats tell too little: all of a row are compared
 } finder;
 
 typedef struct found {
@@ -67,7 +67,7 @@ static void add(const finder *s, int64_t p, int64_t q, found *f)
 typedef struct group {
     rh_f8 x[3], u[3], r, half;
     int64_t first, end;
-    int bits;  // lanes that hold a drop
+    int bits;                             // lanes that hold a drop
     rh_f8 middle[3], speed[3], reach[3];  // of the box: m, m/s; m: how far from its middle one may be that comes near
     float low, high;                      // m: x of the cells beside those of the group
     int candidates;

@@ -26,8 +26,8 @@ typedef struct rh_meetings {
     int64_t wide;    // drops wider than half a cell
 } rh_meetings;
 
-// All that meet and are at most a cell apart along each axis at the middle of the step, each once. Drops wider than half
-// a cell look as far as they reach, and those may be in the list twice.
+// All that meet and are at most a cell apart along each axis at the middle of the step, each once. Drops wider than
+// half a cell look as far as they reach, and those may be in the list twice.
 rh_code rh_meetings_find(const rh_meeting_drops *drops, rh_arena *arena, rh_meetings *out, rh_status *status);
 
 // Time from which two drops touch, by |x|^2 - r^2 = c, x.u = b, |u|^2 = a; x at time 0.

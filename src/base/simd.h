@@ -17,6 +17,7 @@ typedef float rh_f4 __attribute__((vector_size(16)));
 typedef float rh_f8 __attribute__((vector_size(32)));
 typedef int32_t rh_i4 __attribute__((vector_size(16)));
 typedef int32_t rh_i8 __attribute__((vector_size(32)));
+typedef uint32_t rh_u8 __attribute__((vector_size(32)));
 
 static inline rh_f4 rh_f4_load(const float *p)
 {

@@ -31,6 +31,7 @@ typedef struct finder {
     const float *x[3], *r;
     double cell, inverse;  // m, 1/m
     bool clipped;  // some are so far out along x that cells or floats tell too little: all of a row are compared
+    uint8_t order[256][LANES];  // lanes whose bits are set, first
 } finder;
 
 typedef struct found {
@@ -71,7 +72,7 @@ typedef struct group {
     rh_f8 middle[3], speed[3], reach[3];  // of the box: m, m/s; m: how far from its middle one may be that comes near
     float low, high;                      // m: x of the cells beside those of the group
     int candidates;
-    uint32_t candidate[CANDIDATES];
+    uint32_t candidate[CANDIDATES + LANES];
 } group;
 
 static inline void take_group(const finder *s, int64_t first, int64_t end, group *g)
@@ -101,12 +102,11 @@ static inline int meets(const finder *s, const group *g, int64_t q)
            g->bits;
 }
 
-static void meet_candidates(const finder *s, group *g, found *f)
+static void meet_candidates(const finder *s, const group *g, int count, found *f)
 {
-    for (int n = 0; n < g->candidates; n++)
+    for (int n = 0; n < count; n++)
         for (int bits = meets(s, g, g->candidate[n]); bits; bits &= bits - 1)
             add(s, g->first + __builtin_ctz((unsigned)bits), g->candidate[n], f);
-    g->candidates = 0;
 }
 
 // Each of a group with those behind it in the group: with the next, the next but one and so on. In a row cells rise, so
@@ -156,30 +156,34 @@ static inline void box_in(const finder *s, group *g)
     g->high = s->clipped ? INFINITY : edge(s, s->x[0][g->end - 1], 2.01);
 }
 
-// Bits of the eight from q on that may come near the group.
+// Bits of the eight from q on that may come near the group. (Not those that take no part: nothing is at most no number.)
 static inline int may_meet(const finder *s, const group *g, int64_t q)
 {
-    rh_f8 r = rh_f8_load(s->r + q), gap[3];
+    rh_f8 gap[3];
     for (int a = 0; a < 3; a++)
-        gap[a] = rh_f8_abs(rh_f8_load(s->x[a] + q) - g->middle[a]) -
-                 rh_f8_abs(rh_f8_load(s->d.u[a] + q) - g->speed[a]) * g->half - r;
-    return rh_i8_bits((gap[0] <= g->reach[0]) & (gap[1] <= g->reach[1]) & (gap[2] <= g->reach[2]));
+        gap[a] = rh_f8_abs(rh_f8_load(s->x[a] + q) - g->middle[a]) - g->reach[a] -
+                 rh_f8_abs(rh_f8_load(s->d.u[a] + q) - g->speed[a]) * g->half;
+    return rh_i8_bits(rh_f8_max(rh_f8_max(gap[0], gap[1]), gap[2]) <= rh_f8_load(s->r + q));
 }
 
-// A group with those of a row from `begin` on, up to those that are two cells on. Cells rise along it.
+// A group with those of a row from `begin` on, up to those that are two cells on. Cells rise along it. Mostly none or
+// one passes: as nobody can foretell which, there is no branch for it.
 static inline void meet_run(const finder *s, group *g, int64_t begin, int64_t end, found *f)
 {
-    for (int64_t q = begin; q < end && s->x[0][q] < g->high; q += LANES) {
-        int near = may_meet(s, g, q);
-        if (end - q < LANES) near &= (1 << (end - q)) - 1;
-        f->tested += LANES;
-        if (g->candidates > CANDIDATES - LANES) meet_candidates(s, g, f);
-        // Mostly none or one: which of both nobody can foretell, so there is no branch for it.
-        g->candidate[g->candidates] = (uint32_t)(q + __builtin_ctz((unsigned)near | 256));
-        g->candidates += near != 0;
-        for (near &= near - 1; near; near &= near - 1)
-            g->candidate[g->candidates++] = (uint32_t)(q + __builtin_ctz((unsigned)near));
+    static const rh_i8 counting = {0, 1, 2, 3, 4, 5, 6, 7};
+    int count = g->candidates;
+    int64_t q = begin;
+    for (; q < end && s->x[0][q] < g->high; q += LANES) {
+        int near = may_meet(s, g, q) & (255 >> (end - q < LANES ? LANES - (end - q) : 0));
+        rh_i8 who = rh_i8_pick(counting + (int32_t)q, s->order[near]);
+        memcpy(g->candidate + count, &who, sizeof who);
+        count += __builtin_popcount((unsigned)near);
+        if (count <= CANDIDATES) continue;
+        meet_candidates(s, g, count, f);
+        count = 0;
     }
+    f->tested += q - begin;
+    g->candidates = count;
 }
 
 // --- rows ------------------------------------------------------------------------------------------------------------
@@ -269,7 +273,7 @@ static void meet_row(const finder *s, run own, run *behind, int count, found *f)
             behind[r].begin = skip(s, &g, behind[r]);
             meet_run(s, &g, behind[r].begin, behind[r].end, f);
         }
-        meet_candidates(s, &g, f);
+        meet_candidates(s, &g, g.candidates, f);
         if (f->count - before > 1 && f->count <= f->room) put_in_order(f->to + before, f->count - before);
     }
 }
@@ -377,6 +381,9 @@ rh_code rh_meetings_find(const rh_meeting_drops *drops, rh_arena *arena, rh_meet
                 .cell = n->cell,
                 .inverse = 1 / n->cell,
                 .clipped = rh_neighbours_span(n) > MOST_CELLS};
+    for (int bits = 0; bits < 256; bits++)
+        for (int i = 0, to = 0; i < LANES; i++)
+            if (bits >> i & 1) s.order[bits][to++] = (uint8_t)i;
     *out = (rh_meetings){0};
     RH_TRY(find_usual(&s, arena, out, status));
     return find_wide(&s, arena, out, status);

@@ -86,9 +86,10 @@ static inline void take_group(const finder *s, int64_t first, int64_t end, group
 }
 
 // Lanes that meet: x, u from the group's to the others, r of both.
-static inline int hits(rh_f8 x, rh_f8 y, rh_f8 z, rh_f8 u, rh_f8 v, rh_f8 w, rh_f8 r, rh_f8 half)
+static inline int hits(const rh_f8 x[3], const rh_f8 u[3], rh_f8 r, rh_f8 half)
 {
-    rh_f8 a = u * u + v * v + w * w, b = x * u + y * v + z * w, c = x * x + y * y + z * z - r * r;
+    rh_f8 a = u[0] * u[0] + u[1] * u[1] + u[2] * u[2], b = x[0] * u[0] + x[1] * u[1] + x[2] * u[2];
+    rh_f8 c = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] - r * r;
     rh_f8 inside = b * b - a * c, way = a * half, end = b + way;
     return rh_i8_bits((inside > 0.0f) & (b - way < 0.0f) & ((end >= 0.0f) | (inside > end * end)));
 }
@@ -96,10 +97,9 @@ static inline int hits(rh_f8 x, rh_f8 y, rh_f8 z, rh_f8 u, rh_f8 v, rh_f8 w, rh_
 // Bits of the group that q meets in the step.
 static inline int meets(const finder *s, const group *g, int64_t q)
 {
-    const float *const *at = s->x, *const *u = s->d.u;
-    return hits(at[0][q] - g->x[0], at[1][q] - g->x[1], at[2][q] - g->x[2], u[0][q] - g->u[0], u[1][q] - g->u[1],
-                u[2][q] - g->u[2], s->r[q] + g->r, g->half) &
-           g->bits;
+    rh_f8 x[3], u[3];
+    for (int a = 0; a < 3; a++) x[a] = s->x[a][q] - g->x[a], u[a] = s->d.u[a][q] - g->u[a];
+    return hits(x, u, s->r[q] + g->r, g->half) & g->bits;
 }
 
 static void meet_candidates(const finder *s, const group *g, int count, found *f)
@@ -113,17 +113,17 @@ static void meet_candidates(const finder *s, const group *g, int count, found *f
 // once all are two cells apart the rest is, too.
 static void meet_each_other(const finder *s, const group *g, found *f)
 {
-    const float *const *at = s->x, *const *u = s->d.u;
     int64_t count = g->end - g->first;
-    rh_f8 apart = rh_f8_all(s->clipped ? INFINITY : (float)(2.01 * s->cell));
+    rh_f8 apart = rh_f8_all(s->clipped ? INFINITY : (float)(2.01 * s->cell)), x[3], u[3];
     for (int64_t k = 1; k < count; k++) {
         int64_t q = g->first + k;
         int lanes = g->bits >> k;
-        rh_f8 x = rh_f8_load(at[0] + q) - g->x[0];
-        if ((rh_i8_bits(x <= apart) & lanes) == 0) return;
-        int bits = lanes & hits(x, rh_f8_load(at[1] + q) - g->x[1], rh_f8_load(at[2] + q) - g->x[2],
-                                rh_f8_load(u[0] + q) - g->u[0], rh_f8_load(u[1] + q) - g->u[1],
-                                rh_f8_load(u[2] + q) - g->u[2], rh_f8_load(s->r + q) + g->r, g->half);
+        x[0] = rh_f8_load(s->x[0] + q) - g->x[0];
+        if ((rh_i8_bits(x[0] <= apart) & lanes) == 0) return;
+        u[0] = rh_f8_load(s->d.u[0] + q) - g->u[0];
+        for (int a = 1; a < 3; a++)
+            x[a] = rh_f8_load(s->x[a] + q) - g->x[a], u[a] = rh_f8_load(s->d.u[a] + q) - g->u[a];
+        int bits = lanes & hits(x, u, rh_f8_load(s->r + q) + g->r, g->half);
         f->tested += count - k;
         for (; bits; bits &= bits - 1) {
             int64_t p = g->first + __builtin_ctz((unsigned)bits);
@@ -156,7 +156,8 @@ static inline void box_in(const finder *s, group *g)
     g->high = s->clipped ? INFINITY : edge(s, s->x[0][g->end - 1], 2.01);
 }
 
-// Bits of the eight from q on that may come near the group. (Not those that take no part: nothing is at most no number.)
+// Bits of the eight from q on that may come near the group. (Not those that take no part: nothing is at most no
+// number.)
 static inline int may_meet(const finder *s, const group *g, int64_t q)
 {
     rh_f8 gap[3];
@@ -221,16 +222,6 @@ static int rows_behind(const rh_neighbours *n, int64_t row, int64_t *above, run 
     return count;
 }
 
-// The end of the group that begins with a drop: eight, or fewer before a gap of some cells.
-static inline int64_t group_end(const finder *s, int64_t first, int64_t row_end)
-{
-    int64_t end = first + LANES < row_end ? first + LANES : row_end;
-    rh_f8 way = rh_f8_load(s->x[0] + first + 1) - rh_f8_load(s->x[0] + first);
-    int gaps = rh_i8_bits(way > (float)(4 * s->cell)) | 1 << (LANES - 1);
-    int64_t before = first + 1 + __builtin_ctz((unsigned)gaps);
-    return before < end ? before : end;
-}
-
 // By p, then by q. (Shell's sort, gaps of M. Ciura: mostly one or two.)
 static void put_in_order(rh_meeting *m, int64_t count)
 {
@@ -263,7 +254,7 @@ static void meet_row(const finder *s, run own, run *behind, int count, found *f)
 {
     group g;
     for (int64_t p = own.begin, end; p < own.end; p = end) {
-        end = group_end(s, p, own.end);
+        end = p + LANES < own.end ? p + LANES : own.end;  // however far apart: shorter ones cost more than they save
         int64_t before = f->count;
         take_group(s, p, end, &g);
         box_in(s, &g);

@@ -325,6 +325,17 @@ static int64_t list_runs(const uint64_t *keys, int64_t count, int shift, int64_t
     return total;
 }
 
+// Rows alone, by their first points.
+static rh_code take_rows(rh_neighbours *n, const sorter *s, int64_t *sums, rh_status *status)
+{
+    n->rows = list_runs(s->keys, n->count, s->shift + n->bits[0], sums, NULL, NULL);
+    const piece rows[] = {{(void **)&n->row_keys, sizeof *n->row_keys}, {(void **)&n->row_first, sizeof *n->row_first}};
+    RH_TRY(make_room(&n->room.rows, n->rows + 1, rows, 2, status));
+    list_runs(s->keys, n->count, s->shift + n->bits[0], sums, n->row_keys, n->row_first);
+    n->row_first[n->rows] = (uint32_t)n->count;
+    return RH_OK;
+}
+
 static rh_code take_cells(rh_neighbours *n, const sorter *s, int64_t *sums, rh_status *status)
 {
     n->cells = list_runs(s->keys, n->count, s->shift, sums, NULL, NULL);
@@ -397,6 +408,7 @@ static rh_code build(rh_neighbours *n, const rh_neighbours_input *in, const exte
     make_keys(n, in, &s);
     sort(&s);
     RH_TRY(take_points(n, in, &s, status));
+    if (in->rows_only) return take_rows(n, &s, sums, status);
     RH_TRY(take_cells(n, &s, sums, status));
     return fill_table(n, status);
 }
@@ -410,6 +422,7 @@ rh_code rh_neighbours_build(rh_neighbours *n, const rh_neighbours_input *input, 
     n->cell = choose_cell(input, &e);
     n->largest = e.largest;
     n->has_radii = input->radii != NULL;
+    n->rows_only = input->rows_only;
     n->count = e.good;
     rh_arena_mark mark = rh_arena_save(arena);
     rh_code code = build(n, input, &e, arena, status);
@@ -484,7 +497,7 @@ void rh_near_window_to(rh_near_window *s, int64_t cell) { rh_near_window_span(s,
 void rh_near_window_span(rh_near_window *s, int64_t cell, int64_t last_cell)
 {
     const rh_neighbours *n = s->n;
-    RH_ASSERT(s->reach >= 1 && s->reach <= RH_NEAR_REACH && cell >= s->cell && cell <= last_cell);
+    RH_ASSERT(!n->rows_only && s->reach >= 1 && s->reach <= RH_NEAR_REACH && cell >= s->cell && cell <= last_cell);
     RH_ASSERT(last_cell < n->cells && n->cell_keys[cell] >> n->bits[0] == n->cell_keys[last_cell] >> n->bits[0]);
     uint64_t key = n->cell_keys[cell], row = key >> n->bits[0];
     int64_t x = (int64_t)(key & ((1ull << n->bits[0]) - 1)), low = x - s->reach > 0 ? x - s->reach : 0;
@@ -564,6 +577,7 @@ int64_t rh_neighbours_box(const rh_neighbours *n, rh_vec3 place, float radius, r
 {
     box b;
     int64_t count = 0;
+    RH_ASSERT(!n->rows_only);
     if (n->dimension == 2) place.z = 0;
     if (!(radius >= 0) || !is_finite(place) || n->count == 0 || !box_around(n, place, radius, &b)) return 0;
     for (int64_t z = b.low[2]; z <= b.high[2]; z++)
@@ -581,6 +595,7 @@ rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius
                              rh_status *status)
 {
     box b;
+    RH_ASSERT(!n->rows_only);
     found->count = 0;
     if (n->dimension == 2) place.z = 0;
     if (!(radius >= 0) || !is_finite(place) || n->count == 0 || !box_around(n, place, radius, &b)) return RH_OK;

@@ -145,7 +145,8 @@ static rh_code sort_drops(rh_droplet_search *s, rh_neighbours *near, rh_arena *a
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < s->count; i++) middle[i] = rh_v3_add(s->x[i], rh_v3_scale(s->u[i], half));
     if (!(s->cell > 0)) RH_TRY(choose_cell(s, middle, arena, status));
-    const rh_neighbours_input input = {3, middle, s->radius, s->count, rh_neighbours_cell(s->cell), false};
+    const rh_neighbours_input input = {3,     middle,           s->radius, s->count, rh_neighbours_cell(s->cell),
+                                       false, .rows_only = true};
     return rh_neighbours_build(near, &input, arena, status);
 }
 

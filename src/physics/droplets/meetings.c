@@ -192,10 +192,7 @@ typedef struct run {
     int64_t begin, end;  // drops of a row; begin moves on from group to group
 } run;
 
-static run run_of(const rh_neighbours *n, int64_t row)
-{
-    return (run){n->cell_first[n->row_first[row]], n->cell_first[n->row_first[row + 1]]};
-}
+static run run_of(const rh_neighbours *n, int64_t row) { return (run){n->row_first[row], n->row_first[row + 1]}; }
 
 static int64_t first_row_from(const rh_neighbours *n, uint64_t key)
 {
@@ -282,7 +279,7 @@ static void meet_rows(const finder *s, int64_t begin, int64_t end, found *f)
 static int64_t drops_before(const rh_neighbours *n, int64_t block)
 {
     int64_t row = block * ROWS < n->rows ? block * ROWS : n->rows;
-    return n->cell_first[n->row_first[row]];
+    return n->row_first[row];
 }
 
 // The first try has room for two meetings a drop; where that is too little, the second for as many as it found.
@@ -321,13 +318,36 @@ static rh_code find_usual(const finder *s, rh_arena *arena, rh_meetings *out, rh
 }
 
 // --- drops wider than half a cell ------------------------------------------------------------------------------------
-static void meet_alone(const finder *s, int64_t p, rh_neighbours_run r, found *f)
+// The cells along an axis, counted from the lowest, that come within reach of a place.
+static void cells_within(const finder *s, int axis, float place, float reach, int64_t *low, int64_t *high)
 {
+    const rh_neighbours *n = s->d.near;
+    double from = floor(((double)place - (double)reach) / n->cell),
+           to = floor(((double)place + (double)reach) / n->cell);
+    *low = (int64_t)fmax(fmin(from, (double)n->high[axis]), (double)n->low[axis]) - n->low[axis];
+    *high = (int64_t)fmax(fmin(to, (double)n->high[axis]), (double)n->low[axis]) - n->low[axis];
+}
+
+static void meet_alone(const finder *s, int64_t p, found *f)
+{
+    const rh_neighbours *n = s->d.near;
+    float reach = s->r[p] + n->largest + 0.5f * (float)n->cell, along = reach + 1.01f * (float)n->cell;
+    int64_t z[2], y[2];
     group g;
     take_group(s, p, p + 1, &g);
-    f->tested += r.end - r.begin;
-    for (int64_t q = r.begin; q < r.end; q++)
-        if (meets(s, &g, q)) add(s, p, q, f);
+    box_in(s, &g);
+    if (!s->clipped) g.low = n->x[p] - along, g.high = n->x[p] + along;
+    cells_within(s, 2, n->z[p], reach, &z[0], &z[1]);
+    cells_within(s, 1, n->y[p], reach, &y[0], &y[1]);
+    for (; z[0] <= z[1]; z[0]++) {
+        uint64_t layer = (uint64_t)z[0] << n->bits[1], last = layer | (uint64_t)y[1];
+        for (int64_t row = first_row_from(n, layer | (uint64_t)y[0]); row < n->rows && n->row_keys[row] <= last;
+             row++) {
+            run here = run_of(n, row);
+            meet_run(s, &g, skip(s, &g, here), here.end, f);
+        }
+    }
+    meet_candidates(s, &g, g.candidates, f);
 }
 
 // They look through all cells within reach, and may find what was found already, which does no harm. Few drops, so one
@@ -335,21 +355,13 @@ static void meet_alone(const finder *s, int64_t p, rh_neighbours_run r, found *f
 static rh_code find_wide(const finder *s, rh_arena *arena, rh_meetings *out, rh_status *status)
 {
     const rh_neighbours *n = s->d.near;
-    float limit = 0.5f * (float)n->cell, largest = n->largest;
+    float limit = 0.5f * (float)n->cell;
     found f = {.count = out->count};
-    if (!(largest > limit)) return RH_OK;
+    if (!(n->largest > limit)) return RH_OK;
     for (int fill = 0; fill < 2; fill++) {
         for (int64_t p = 0; p < n->count; p++) {
             if (!(s->r[p] > limit)) continue;
-            rh_vec3 place = rh_v3(n->x[p], n->y[p], n->z[p]);
-            float reach = s->r[p] + largest + limit;
-            rh_arena_mark mark = rh_arena_save(arena);
-            int64_t runs = rh_neighbours_box(n, place, reach, NULL);
-            rh_neighbours_run *list = rh_arena_take(arena, (size_t)(runs + 1) * sizeof *list, status);
-            if (!list) return RH_MEMORY;
-            rh_neighbours_box(n, place, reach, list);
-            for (int64_t r = 0; r < runs; r++) meet_alone(s, p, list[r], &f);
-            rh_arena_restore(arena, mark);
+            meet_alone(s, p, &f);
             if (!fill) out->wide++;
         }
         if (fill) break;

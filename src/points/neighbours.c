@@ -258,24 +258,36 @@ static void make_keys(const rh_neighbours *n, const rh_neighbours_input *in, con
     for (int64_t i = eights * LANES; i < s->count; i++) make_key(n, in, s, i);
 }
 
+// From how many points of a chunk have each digit to where the first of them goes: by digit, then by chunk.
+static void make_starts(uint32_t (*starts)[RADIX], int64_t chunks, int64_t digits)
+{
+    uint32_t next[RADIX] = {0}, sum = 0;
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t d = 0; d < digits; d++) next[d] += starts[c][d];
+    for (int64_t d = 0; d < digits; d++) {
+        uint32_t here = next[d];
+        next[d] = sum, sum += here;
+    }
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t d = 0; d < digits; d++) {
+            uint32_t here = starts[c][d];
+            starts[c][d] = next[d], next[d] += here;
+        }
+}
+
 // One pass, by `bits` bits from `shift` on. Chunks have a fixed size, and each writes where the chunks before it
 // leave off.
 static void radix_pass(sorter *s, int shift, int bits)
 {
     int64_t chunks = (s->count + CHUNK - 1) / CHUNK;
     uint64_t mask = (1ull << bits) - 1;
-    uint32_t sum = 0;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < chunks; c++) {
         memset(s->starts[c], 0, ((size_t)mask + 1) * sizeof *s->starts[c]);
         for (int64_t i = c * CHUNK; i < s->count && i < (c + 1) * CHUNK; i++)
             s->starts[c][s->keys[i] >> shift & mask]++;
     }
-    for (uint64_t d = 0; d <= mask; d++)
-        for (int64_t c = 0; c < chunks; c++) {
-            uint32_t here = s->starts[c][d];
-            s->starts[c][d] = sum, sum += here;
-        }
+    make_starts(s->starts, chunks, (int64_t)mask + 1);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < chunks; c++)
         for (int64_t i = c * CHUNK; i < s->count && i < (c + 1) * CHUNK; i++) {

@@ -25,45 +25,60 @@ typedef struct sorted {
 } sorted;
 
 // --- cells -----------------------------------------------------------------------------------------------------------
-// The radius that one drop in a thousand is above: larger ones would make cells wide for all.
-static double usual_radius(const float *radius, int64_t count)
+// An eighth of an octave each: by the exponent and the three first digits behind the leading one.
+static inline int bin_of(float radius)
 {
-    int64_t bins[OCTAVES] = {0}, below = 0;  // an eighth of an octave each
-#pragma omp parallel for schedule(static) reduction(+ : bins[:OCTAVES])
-    for (int64_t i = 0; i < count; i++) {
-        int exponent;
-        float part = frexpf(radius[i], &exponent);
-        int bin = 8 * (exponent + 40) + (int)(16 * (part - 0.5f));
-        bins[bin < 0 ? 0 : bin >= OCTAVES ? OCTAVES - 1 : bin]++;
-    }
+    int32_t bits;
+    memcpy(&bits, &radius, sizeof bits);
+    int bin = (bits >> 20) + 8 * (40 - 126);
+    return bin < 0 ? 0 : bin >= OCTAVES ? OCTAVES - 1 : bin;
+}
+
+// The radius that one drop in a thousand is above: larger ones would make cells wide for all.
+static double usual_radius(const int64_t bins[OCTAVES], int64_t count)
+{
+    int64_t below = 0;
     for (int b = 0; b < OCTAVES; b++)
         if ((below += bins[b]) >= count - count / 1000) return ldexp(0.5 + (b % 8 + 1) / 16.0, b / 8 - 40);
     return 0;
 }
 
-// How far velocities of neighbours differ (m/s, root of the mean square): drops are in the order of the last sort, so
-// those that follow each other are near each other. Sixteen at a time, some cells of a row: with 64 what differs along
-// a hand's breadth of spray made cells twice as wide as the drops of one place ask for.
-static rh_code local_spread(const rh_droplet_search *s, rh_arena *arena, double *spread, rh_status *status)
+// The sum of how far velocities differ from their mean, squared.
+static inline double spread_of(const rh_vec3 *u, int64_t count)
 {
-    int64_t blocks = (s->count + SAMPLE - 1) / SAMPLE;
-    double *sums = rh_arena_take(arena, (size_t)(blocks + 1) * sizeof *sums, status);
-    if (!sums) return RH_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t end = (b + 1) * SAMPLE < s->count ? (b + 1) * SAMPLE : s->count;
-        rh_vec3 mean = {0, 0, 0};
-        float sum = 0;
-        for (int64_t i = b * SAMPLE; i < end; i++) mean = rh_v3_add(mean, s->u[i]);
-        mean = rh_v3_scale(mean, 1 / (float)(end - b * SAMPLE));
-        for (int64_t i = b * SAMPLE; i < end; i++) {
-            rh_vec3 way = rh_v3_sub(s->u[i], mean);
-            sum += rh_v3_dot(way, way);
-        }
-        sums[b] = (double)sum;
+    rh_vec3 mean = {0, 0, 0};
+    float sum = 0;
+    for (int64_t i = 0; i < count; i++) mean = rh_v3_add(mean, u[i]);
+    mean = rh_v3_scale(mean, 1 / (float)count);
+    for (int64_t i = 0; i < count; i++) {
+        rh_vec3 way = rh_v3_sub(u[i], mean);
+        sum += rh_v3_dot(way, way);
     }
+    return (double)sum;
+}
+
+// Places at the middle of the step; the usual radius (m); and how far velocities of neighbours differ (m/s, root of the
+// mean square): drops are in the order of the last sort, so those that follow each other are near each other. Sixteen
+// at a time, some cells of a row: with 64 what differs along a hand's breadth of spray made cells twice as wide as the
+// drops of one place ask for.
+static rh_code survey(const rh_droplet_search *s, rh_vec3 *middle, rh_arena *arena, double *radius, double *spread,
+                      rh_status *status)
+{
+    int64_t samples = (s->count + SAMPLE - 1) / SAMPLE, bins[OCTAVES] = {0};
+    double *sums = rh_arena_take(arena, (size_t)(samples + 1) * sizeof *sums, status);
+    if (!sums) return RH_MEMORY;
+    float half = 0.5f * (float)s->dt;
+#pragma omp parallel for schedule(static) reduction(+ : bins[:OCTAVES])
+    for (int64_t b = 0; b < rh_blocks(s->count); b++) {
+        int64_t begin = b * RH_BLOCK, end = rh_block_end(b, s->count);
+        for (int64_t i = begin; i < end; i++) middle[i] = rh_v3_add(s->x[i], rh_v3_scale(s->u[i], half));
+        for (int64_t i = begin; i < end; i++) bins[bin_of(s->radius[i])]++;
+        for (int64_t i = begin; i < end; i += SAMPLE)
+            sums[i / SAMPLE] = spread_of(s->u + i, end - i < SAMPLE ? end - i : SAMPLE);
+    }
+    *radius = usual_radius(bins, s->count);
     // Less the mean of their own they differ by (SAMPLE - 1) / SAMPLE of what they do from that of all that are there.
-    *spread = sqrt(rh_sum(sums, blocks) / (double)(s->count ? s->count : 1) * SAMPLE / (SAMPLE - 1));
+    *spread = sqrt(rh_sum(sums, samples) / (double)(s->count ? s->count : 1) * SAMPLE / (SAMPLE - 1));
     return RH_OK;
 }
 
@@ -121,10 +136,10 @@ static rh_code guess_tests(const rh_vec3 *x, int64_t count, double cell, rh_aren
     return RH_OK;
 }
 
-static rh_code choose_cell(rh_droplet_search *s, const rh_vec3 *middle, rh_arena *arena, rh_status *status)
+static rh_code choose_cell(rh_droplet_search *s, const rh_vec3 *middle, double radius, double spread, rh_arena *arena,
+                           rh_status *status)
 {
-    double least = 2 * usual_radius(s->radius, s->count), spread;
-    RH_TRY(local_spread(s, arena, &spread, status));
+    double least = 2 * radius;
     s->cell = fmax(least + 1.5 * s->dt * spread, 1e-9);
     for (int n = 1; n < TRIES && s->cell > least; n++) {
         double tests;
@@ -141,10 +156,9 @@ static rh_code sort_drops(rh_droplet_search *s, rh_neighbours *near, rh_arena *a
     rh_vec3 *middle = rh_arena_take(arena, (size_t)(s->count + LANES) * sizeof *middle, status);
     if (!middle) return RH_MEMORY;
     memset(middle + s->count, 0, LANES * sizeof *middle);
-    float half = 0.5f * (float)s->dt;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < s->count; i++) middle[i] = rh_v3_add(s->x[i], rh_v3_scale(s->u[i], half));
-    if (!(s->cell > 0)) RH_TRY(choose_cell(s, middle, arena, status));
+    double radius, spread;
+    RH_TRY(survey(s, middle, arena, &radius, &spread, status));
+    if (!(s->cell > 0)) RH_TRY(choose_cell(s, middle, radius, spread, arena, status));
     const rh_neighbours_input input = {3,     middle,           s->radius, s->count, rh_neighbours_cell(s->cell),
                                        false, .rows_only = true};
     return rh_neighbours_build(near, &input, arena, status);

@@ -171,12 +171,12 @@ static inline int may_meet(const finder *s, const group *g, int64_t q)
 // one passes: as nobody can foretell which, there is no branch for it.
 static inline void meet_run(const finder *s, group *g, int64_t begin, int64_t end, found *f)
 {
-    static const rh_i8 counting = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const rh_u8 counting = {0, 1, 2, 3, 4, 5, 6, 7};
     int count = g->candidates;
     int64_t q = begin;
     for (; q < end && s->x[0][q] < g->high; q += LANES) {
         int near = may_meet(s, g, q) & (255 >> (end - q < LANES ? LANES - (end - q) : 0));
-        rh_i8 who = rh_i8_pick(counting + (int32_t)q, s->order[near]);
+        rh_i8 who = rh_i8_pick((rh_i8)(counting + (uint32_t)q), s->order[near]);
         memcpy(g->candidate + count, &who, sizeof who);
         count += __builtin_popcount((unsigned)near);
         if (count <= CANDIDATES) continue;

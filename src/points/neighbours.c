@@ -471,7 +471,7 @@ int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x)
     return begin;
 }
 
-int64_t rh_neighbours_span(const rh_neighbours *n) { return -n->low[0] > n->high[0] + 1 ? -n->low[0] : n->high[0] + 1; }
+bool rh_neighbours_clips(const rh_neighbours *n) { return n->low[0] <= -CELL_HALF || n->high[0] >= CELL_HALF - 1; }
 
 // --- windows ---------------------------------------------------------------------------------------------------------
 int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place)

@@ -436,7 +436,7 @@ static void fill_meetings(rh_vec3 *x, float *u, float *r, int64_t count, int kin
     for (int64_t i = 0; i < count; i++) {
         uint64_t n = (uint64_t)i + 10000 * (uint64_t)kind;
         x[i] = rh_v3_scale(rh_v3(support_random(n, 0), support_random(n, 1), support_random(n, 2)), sizes[kind]);
-        if (kind == 2) x[i] = rh_v3_add(x[i], rh_v3(-300, 200, 100));
+        if (kind == 2) x[i] = rh_v3_add(x[i], rh_v3(-3000, 200, 100));
         if (kind == 3 && i == 5) x[i] = rh_v3(3e6f, 0, 0);
         for (int a = 0; a < 3; a++) u[3 * i + a] = (a == 1 ? 8 : 0) + support_random(n, (uint32_t)(4 + a));
         r[i] = 0.0005f * (1.5f + support_random(n, 8));

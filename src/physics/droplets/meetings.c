@@ -12,7 +12,7 @@
 // no drop of a group is nearer to another one along an axis than the gap between the box around the group and the other
 // one's place, less what they go past each other, which is at most half a step times the gap between their velocities
 // and the extent of the group's. Who passes (about one in eight) is compared with the eight of the group at once.
-// (With runs of cells, and all of them compared with all, it took three times as long.)
+// (With runs of cells, and all of them compared with all, it took twice as long.)
 #include "physics/droplets/meetings.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@
 #include "base/simd.h"
 #include "points/near_parts.h"
 
-enum { LANES = 8, ROWS = 16, BEHIND = 4, MOST_CELLS = 1 << 16, CANDIDATES = 64 };
+enum { LANES = 8, ROWS = 16, BEHIND = 4, CANDIDATES = 64 };
 // Of a cell: how far rounding may carry two drops that touch apart. |x + u s|^2 is off by some 1e-7 |x|^2, x at most
 // two or three cells long.
 static const float ROUNDING = 0.005f;
@@ -30,7 +30,7 @@ typedef struct finder {
     rh_meeting_drops d;
     const float *x[3], *r;
     double cell, inverse;  // m, 1/m
-    bool clipped;  // some are so far out along x that cells or floats tell too little: all of a row are compared
+    bool clipped;          // some are so far out along x that the outermost cell may be long: all of a row are compared
     uint8_t order[256][LANES];  // lanes whose bits are set, first
 } finder;
 
@@ -133,11 +133,12 @@ static void meet_each_other(const finder *s, const group *g, found *f)
 }
 
 // --- the box around a group ------------------------------------------------------------------------------------------
-// The lower side (m) of the cell that is some cells on from that of x. (Cells beside those of a group have the sides -1
-// and +2; a hundredth of a cell is for rounding.)
-static inline float edge(const finder *s, float x, double cells_on)
+// The lower side (m) of the cell that is some cells on from that of x, and some slack down (-1) or up (1) for rounding.
+// (The cells beside those of a group have the sides -1 and +2.)
+static inline float edge(const finder *s, float x, int cells_on, int slack)
 {
-    return (float)((floor((double)x * s->inverse) + cells_on) * s->cell);
+    double cell = floor((double)x * s->inverse);
+    return (float)((cell + cells_on + slack * (0.01 + 2.5e-7 * fabs(cell))) * s->cell);
 }
 
 static inline void box_in(const finder *s, group *g)
@@ -152,8 +153,8 @@ static inline void box_in(const finder *s, group *g)
         g->middle[a] = rh_f8_all(middle[a]), g->speed[a] = rh_f8_all(middle[4 + a]);
         g->reach[a] = rh_f8_all(extent[a] + s->d.half * extent[4 + a] + most[3] + ROUNDING * (float)s->cell);
     }
-    g->low = s->clipped ? -INFINITY : edge(s, s->x[0][g->first], -1.01);
-    g->high = s->clipped ? INFINITY : edge(s, s->x[0][g->end - 1], 2.01);
+    g->low = s->clipped ? -INFINITY : edge(s, s->x[0][g->first], -1, -1);
+    g->high = s->clipped ? INFINITY : edge(s, s->x[0][g->end - 1], 2, 1);
 }
 
 // Bits of the eight from q on that may come near the group. (Not those that take no part: nothing is at most no
@@ -383,7 +384,7 @@ rh_code rh_meetings_find(const rh_meeting_drops *drops, rh_arena *arena, rh_meet
                 .r = n->radius,
                 .cell = n->cell,
                 .inverse = 1 / n->cell,
-                .clipped = rh_neighbours_span(n) > MOST_CELLS};
+                .clipped = rh_neighbours_clips(n)};
     for (int bits = 0; bits < 256; bits++)
         for (int i = 0, to = 0; i < LANES; i++)
             if (bits >> i & 1) s.order[bits][to++] = (uint8_t)i;

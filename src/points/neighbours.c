@@ -473,61 +473,6 @@ int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x)
 
 bool rh_neighbours_clips(const rh_neighbours *n) { return n->low[0] <= -CELL_HALF || n->high[0] >= CELL_HALF - 1; }
 
-// --- windows ---------------------------------------------------------------------------------------------------------
-int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place)
-{
-    int64_t begin = 0, end = n->cells;
-    while (end - begin > 1) {
-        int64_t middle = begin + (end - begin) / 2;
-        if ((int64_t)n->cell_first[middle] <= place) begin = middle;
-        else end = middle;
-    }
-    return begin;
-}
-
-static void find_rows(rh_near_window *s, uint64_t key, int64_t x)
-{
-    const rh_neighbours *n = s->n;
-    int64_t y = (int64_t)(key & ((1ull << n->bits[1]) - 1)), z = (int64_t)(key >> n->bits[1]);
-    int reach_z = n->dimension == 2 ? 0 : s->reach;
-    s->count = 0;
-    for (int k = s->forward ? 0 : -reach_z; k <= reach_z; k++)
-        for (int j = s->forward && k == 0 ? 0 : -s->reach; j <= s->reach; j++) {
-            if (z + k < 0 || y + j < 0 || z + k > n->high[2] - n->low[2] || y + j > n->high[1] - n->low[1]) continue;
-            int64_t row = rh_neighbours_row(n, (uint64_t)(z + k) << n->bits[1] | (uint64_t)(y + j));
-            if (row < 0) continue;
-            int64_t begin = rh_neighbours_cell_from(n, row, x - s->reach);
-            s->rows[s->count].row = row;
-            s->rows[s->count].begin = s->rows[s->count].end = begin;
-            s->rows[s->count].y = (int8_t)j, s->rows[s->count].z = (int8_t)k;
-            s->count++;
-        }
-}
-
-void rh_near_window_to(rh_near_window *s, int64_t cell) { rh_near_window_span(s, cell, cell); }
-
-void rh_near_window_span(rh_near_window *s, int64_t cell, int64_t last_cell)
-{
-    const rh_neighbours *n = s->n;
-    RH_ASSERT(!n->rows_only && s->reach >= 1 && s->reach <= RH_NEAR_REACH && cell >= s->cell && cell <= last_cell);
-    RH_ASSERT(last_cell < n->cells && n->cell_keys[cell] >> n->bits[0] == n->cell_keys[last_cell] >> n->bits[0]);
-    uint64_t key = n->cell_keys[cell], row = key >> n->bits[0];
-    int64_t x = (int64_t)(key & ((1ull << n->bits[0]) - 1)), low = x - s->reach > 0 ? x - s->reach : 0;
-    if (s->cell < 0 || n->cell_keys[s->cell] >> n->bits[0] != row) find_rows(s, row, x);
-    int64_t width = (int64_t)(n->cell_keys[last_cell] - key);
-    s->cell = cell;
-    for (int r = 0; r < s->count; r++) {
-        int64_t begin = s->rows[r].begin, end = s->rows[r].end, last = n->row_first[s->rows[r].row + 1];
-        uint64_t from = (n->row_keys[s->rows[r].row] << n->bits[0]) + (uint64_t)low,
-                 to = from + (uint64_t)(x + width + s->reach - low);
-        while (begin < last && n->cell_keys[begin] < from) begin++;
-        if (end < begin) end = begin;
-        while (end < last && n->cell_keys[end] <= to) end++;
-        s->rows[r].begin = begin, s->rows[r].end = end;
-        s->runs[r] = (rh_neighbours_run){n->cell_first[begin], n->cell_first[end]};
-    }
-}
-
 // --- lists of one place ----------------------------------------------------------------------------------------------
 static rh_code grow(rh_neighbour_list *found, rh_status *status)
 {
@@ -626,47 +571,6 @@ rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius
             int64_t row = rh_neighbours_row(n, (uint64_t)z << n->bits[1] | (uint64_t)y);
             if (row >= 0) RH_TRY(take_run(n, run_of(n, row, &b), place, radius, found, status));
         }
-    return RH_OK;
-}
-
-// --- the nearest -----------------------------------------------------------------------------------------------------
-static bool before(const rh_neighbour_list *f, int64_t a, int64_t b)
-{
-    return f->distance[a] < f->distance[b] || (f->distance[a] == f->distance[b] && f->index[a] < f->index[b]);
-}
-
-static void exchange(rh_neighbour_list *f, int64_t a, int64_t b)
-{
-    uint32_t index = f->index[a];
-    rh_vec3 offset = f->offset[a];
-    float distance = f->distance[a];
-    f->index[a] = f->index[b], f->offset[a] = f->offset[b], f->distance[a] = f->distance[b];
-    f->index[b] = index, f->offset[b] = offset, f->distance[b] = distance;
-}
-
-// The farthest on top.
-static void sift_down(rh_neighbour_list *f, int64_t at, int64_t count)
-{
-    for (;;) {
-        int64_t child = 2 * at + 1;
-        if (child >= count) return;
-        if (child + 1 < count && before(f, child, child + 1)) child++;
-        if (!before(f, at, child)) return;
-        exchange(f, at, child);
-        at = child;
-    }
-}
-
-rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radius, int64_t most,
-                              rh_neighbour_list *found, rh_status *status)
-{
-    RH_TRY(rh_neighbours_within(n, place, radius, found, status));
-    int64_t kept = most < 0 ? 0 : most < found->count ? most : found->count;
-    for (int64_t i = kept / 2 - 1; i >= 0; i--) sift_down(found, i, kept);
-    for (int64_t i = kept; kept > 0 && i < found->count; i++)
-        if (before(found, i, 0)) exchange(found, i, 0), sift_down(found, 0, kept);
-    for (int64_t end = kept - 1; end > 0; end--) exchange(found, 0, end), sift_down(found, 0, end);
-    found->count = kept;
     return RH_OK;
 }
 

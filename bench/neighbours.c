@@ -3,8 +3,8 @@
 //
 // The search for neighbours against its bounds, measured in the same run.
 //
-//   build   the bytes it must move: positions read twice, keys and numbers written and moved by two passes of the sort,
-//           sorted positions written; 12 + 12 + 12 + 2 * 24 + 12 + 16 = 112 a point
+//   build   the bytes it must move: positions read twice, keys with numbers written and moved by two passes of the
+//           sort, sorted positions written; 12 + 12 + 8 + 2 * 16 + 12 + 16 = 92 a point
 //   lists   the tests of eight distances that its cells ask for, in both passes, each as long as it takes alone on
 //           points in the nearest cache; or, when that is more, the bytes: 24 read and 8 written a point, 4 a pair
 #include "neighbours.h"
@@ -19,7 +19,7 @@
 #include "points/near_parts.h"
 
 static const double SPACING = 0.05, RADII = 2;  // m; spacings to a radius
-static const double BUILD_BYTES = 112, LIST_BYTES = 32, PAIR_BYTES = 4;
+static const double BUILD_BYTES = 92, LIST_BYTES = 32, PAIR_BYTES = 4;
 
 const bench_neighbours_entry bench_neighbours_entries[] = {
     {"near-1e5", "neighbours", 100000, 3, .repeats = 5},

@@ -17,6 +17,7 @@ typedef float rh_f4 __attribute__((vector_size(16)));
 typedef float rh_f8 __attribute__((vector_size(32)));
 typedef int32_t rh_i4 __attribute__((vector_size(16)));
 typedef int32_t rh_i8 __attribute__((vector_size(32)));
+typedef uint32_t rh_u8 __attribute__((vector_size(32)));
 
 static inline rh_f4 rh_f4_load(const float *p)
 {
@@ -61,6 +62,19 @@ static inline rh_f8 rh_f8_max(rh_f8 a, rh_f8 b)
     return rh_f8_select(a > b, a, b);
 #endif
 }
+// The least and the most lane of each of eight vectors, that of the first in lane 0; none may hold what is no number.
+#define RH_F8_OF_LANES(pick)                                                                              \
+    rh_f8 four[4], two[2];                                                                                \
+    for (int i = 0; i < 4; i++)                                                                           \
+        four[i] = pick(__builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13),         \
+                       __builtin_shufflevector(v[2 * i], v[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15));      \
+    for (int i = 0; i < 2; i++)                                                                           \
+        two[i] = pick(__builtin_shufflevector(four[2 * i], four[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13),    \
+                      __builtin_shufflevector(four[2 * i], four[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15)); \
+    return pick(__builtin_shufflevector(two[0], two[1], 0, 1, 2, 3, 8, 9, 10, 11),                        \
+                __builtin_shufflevector(two[0], two[1], 4, 5, 6, 7, 12, 13, 14, 15))
+static inline rh_f8 rh_f8_least(const rh_f8 v[8]) { RH_F8_OF_LANES(rh_f8_min); }
+static inline rh_f8 rh_f8_most(const rh_f8 v[8]) { RH_F8_OF_LANES(rh_f8_max); }
 static inline rh_f8 rh_f8_abs(rh_f8 a) { return (rh_f8)((rh_i8)a & 0x7fffffff); }
 static inline rh_f8 rh_f8_sqrt(rh_f8 a)
 {

@@ -27,6 +27,9 @@ int64_t rh_neighbours_row(const rh_neighbours *n, uint64_t key);
 // The first of a row's cells whose place along x, counted from low[0], is at least x; the row's end when there is none.
 int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x);
 
+// Whether some points are so far out along x that they share the outermost cell, however far they are from each other.
+bool rh_neighbours_clips(const rh_neighbours *n);
+
 // The cell that a given point, by its place, is in.
 int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place);
 

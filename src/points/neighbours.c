@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "points/near_parts.h"
 
-enum { CELL_HALF = 1 << 20, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, CHUNK = 1 << 15, LANES = 8 };
+enum { CELL_HALF = 1 << 20, RADIX_BITS = 12, RADIX = 1 << RADIX_BITS, CHUNK = 1 << 15, LANES = 8 };
 static const int64_t MOST_POINTS = UINT32_MAX - 2 * LANES;
 #define NOTHING UINT32_MAX  // an empty place of the table
 static const char LABEL[] = "points.neighbours";
@@ -75,7 +75,7 @@ static bool is_good(const rh_neighbours_input *in, int64_t i)
     return is_finite(p) && (!in->radii || (in->radii[i] >= 0 && isfinite(in->radii[i])));
 }
 
-static extent find_extent(const rh_neighbours_input *in)
+static extent find_extent_of_good(const rh_neighbours_input *in)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     float largest = 0;
@@ -96,6 +96,56 @@ static extent find_extent(const rh_neighbours_input *in)
         good++;
     }
     return (extent){{low[0], low[1], low[2]}, {high[0], high[1], high[2]}, largest, good, first_bad};
+}
+
+// Of some points, eight at a time; false: some are not good. The last eight may overlap those before.
+static bool extent_of_block(const rh_neighbours_input *in, int64_t begin, int64_t end, float low[3], float high[3],
+                            float *largest)
+{
+    rh_f8 least[3], most[3], largest_8 = rh_f8_all(0), sum = rh_f8_all(0);
+    for (int a = 0; a < 3; a++) least[a] = rh_f8_all(INFINITY), most[a] = rh_f8_all(-INFINITY);
+    for (int64_t i = begin; i < end; i += LANES) {
+        int64_t at = i + LANES <= end ? i : end - LANES;
+        rh_f8 p[3];
+        rh_f8_load3(&in->positions[at].x, &p[0], &p[1], &p[2]);
+        for (int a = 0; a < 3; a++) {
+            least[a] = rh_f8_min(p[a], least[a]);
+            most[a] = rh_f8_max(p[a], most[a]);
+            sum += p[a] - p[a];  // no number, once a position is none or not finite
+        }
+        if (!in->radii) continue;
+        rh_f8 r = rh_f8_load(in->radii + at);
+        sum += r - r;
+        least[0] = rh_f8_select(r < 0.0f, rh_f8_all(NAN), least[0]);
+        largest_8 = rh_f8_max(r, largest_8);
+    }
+    bool good = true;
+    for (int i = 0; i < LANES; i++) {
+        good = good && sum[i] == 0 && !isnan(least[0][i]);
+        for (int a = 0; a < 3; a++) low[a] = fminf(low[a], least[a][i]), high[a] = fmaxf(high[a], most[a][i]);
+        *largest = fmaxf(*largest, largest_8[i]);
+    }
+    return good;
+}
+
+static extent find_extent(const rh_neighbours_input *in)
+{
+    if (in->count < LANES || in->dimension == 2) return find_extent_of_good(in);
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, largest = 0;
+    bool good = true;
+    int64_t blocks = rh_blocks(in->count);
+#pragma omp parallel for schedule(static) reduction(min : low[:3]) reduction(max : high[:3], largest) \
+    reduction(&& : good)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t end = rh_block_end(b, in->count), begin = end - b * RH_BLOCK < LANES ? end - LANES : b * RH_BLOCK;
+        good = extent_of_block(in, begin, end, low, high, &largest) && good;
+    }
+    if (!good) return find_extent_of_good(in);
+    return (extent){{(double)low[0], (double)low[1], (double)low[2]},
+                    {(double)high[0], (double)high[1], (double)high[2]},
+                    largest,
+                    in->count,
+                    in->count};
 }
 
 // About four points to a cell of a filled box; flat and thin sets get more to a cell, which costs time only.
@@ -133,60 +183,117 @@ static rh_code check(const rh_neighbours_input *in, const extent *e, rh_status *
 // --- the sort --------------------------------------------------------------------------------------------------------
 typedef struct sorter {
     uint64_t *keys, *other_keys;
-    uint32_t *index, *other_index;
+    uint32_t *index, *other_index;  // NULL: the number stands in the low bits of the key
     int64_t count;
-    int64_t (*starts)[RADIX];  // per chunk
+    int bits, shift;            // of a key without the number; of the number: 0 if it stands by itself
+    uint32_t (*starts)[RADIX];  // per chunk
 } sorter;
 
-static rh_code take_sorter(sorter *s, int64_t count, rh_arena *arena, rh_status *status)
+static rh_code take_sorter(sorter *s, int64_t count, int bits, rh_arena *arena, rh_status *status)
 {
     size_t points = (size_t)count + 1, chunks = (size_t)(count / CHUNK) + 1;
+    int shift = bits_for(count);
     *s = (sorter){.keys = rh_arena_take(arena, points * sizeof *s->keys, status),
                   .other_keys = rh_arena_take(arena, points * sizeof *s->keys, status),
-                  .index = rh_arena_take(arena, points * sizeof *s->index, status),
-                  .other_index = rh_arena_take(arena, points * sizeof *s->index, status),
                   .starts = rh_arena_take(arena, chunks * sizeof *s->starts, status),
-                  .count = count};
-    return s->keys && s->other_keys && s->index && s->other_index && s->starts ? RH_OK : RH_MEMORY;
+                  .count = count,
+                  .bits = bits,
+                  .shift = shift + bits <= 64 ? shift : 0};
+    if (!s->keys || !s->other_keys || !s->starts) return RH_MEMORY;
+    if (s->shift || count == 0) return RH_OK;
+    s->index = rh_arena_take(arena, points * sizeof *s->index, status);
+    s->other_index = rh_arena_take(arena, points * sizeof *s->index, status);
+    return s->index && s->other_index ? RH_OK : RH_MEMORY;
+}
+
+static inline uint32_t index_of(const sorter *s, int64_t i)
+{
+    return s->index ? s->index[i] : (uint32_t)(s->keys[i] & ((1ull << s->shift) - 1));
+}
+
+// Cells of eight points along each axis, as cell_of says.
+static void cells_of_eight(const rh_vec3 *p, double cell, int32_t out[3][LANES])
+{
+    rh_f8 x[3];
+    float at[LANES];
+    rh_f8_load3(&p->x, &x[0], &x[1], &x[2]);
+    for (int a = 0; a < 3; a++) {
+        rh_f8_store(at, x[a]);
+        for (int i = 0; i < LANES; i++) {
+            double c = floor((double)at[i] / cell);
+            c = c < -CELL_HALF ? -CELL_HALF : c;
+            out[a][i] = (int32_t)(c > CELL_HALF - 1 ? CELL_HALF - 1 : c);
+        }
+    }
+}
+
+static inline void set_key(const rh_neighbours *n, const sorter *s, int64_t i, int64_t x, int64_t y, int64_t z)
+{
+    uint64_t key = ((uint64_t)(z - n->low[2]) << n->bits[1] | (uint64_t)(y - n->low[1])) << n->bits[0];
+    key |= (uint64_t)(x - n->low[0]);
+    s->keys[i] = s->shift ? key << s->shift | (uint64_t)i : key;
+    if (s->index) s->index[i] = (uint32_t)i;
 }
 
 // What is left out gets a key behind all others.
-static void make_keys(const rh_neighbours *n, const rh_neighbours_input *in, const sorter *s)
+static void make_key(const rh_neighbours *n, const rh_neighbours_input *in, const sorter *s, int64_t i)
 {
-    uint64_t last = 1ull << (bits_for(n->high[2] - n->low[2]) + n->bits[1] + n->bits[0]);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < s->count; i++) {
-        rh_vec3 p = in->positions[i];
-        s->index[i] = (uint32_t)i;
-        s->keys[i] = last;
-        if (!is_good(in, i)) continue;
-        uint64_t x = (uint64_t)(cell_of(p.x, n->cell) - n->low[0]), y = (uint64_t)(cell_of(p.y, n->cell) - n->low[1]);
-        uint64_t z = in->dimension == 2 ? 0 : (uint64_t)(cell_of(p.z, n->cell) - n->low[2]);
-        s->keys[i] = (z << n->bits[1] | y) << n->bits[0] | x;
-    }
+    rh_vec3 p = in->positions[i];
+    if (is_good(in, i))
+        return set_key(n, s, i, cell_of(p.x, n->cell), cell_of(p.y, n->cell),
+                       in->dimension == 2 ? n->low[2] : cell_of(p.z, n->cell));
+    set_key(n, s, i, n->low[0], n->low[1], n->low[2] + (1ll << (s->bits - 1 - n->bits[0] - n->bits[1])));
 }
 
-// One pass, by RADIX_BITS bits from `shift` on. Chunks have a fixed size, and each writes where the chunks before it
-// leave off.
-static void radix_pass(sorter *s, int shift)
+static void make_keys(const rh_neighbours *n, const rh_neighbours_input *in, const sorter *s)
 {
-    int64_t chunks = (s->count + CHUNK - 1) / CHUNK, sum = 0;
+    int64_t eights = in->dimension == 3 && n->count == s->count ? s->count / LANES : 0;
+#pragma omp parallel for schedule(static)
+    for (int64_t e = 0; e < eights; e++) {
+        int32_t c[3][LANES];
+        cells_of_eight(in->positions + e * LANES, n->cell, c);
+        for (int i = 0; i < LANES; i++) set_key(n, s, e * LANES + i, c[0][i], c[1][i], c[2][i]);
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = eights * LANES; i < s->count; i++) make_key(n, in, s, i);
+}
+
+// From how many points of a chunk have each digit to where the first of them goes: by digit, then by chunk.
+static void make_starts(uint32_t (*starts)[RADIX], int64_t chunks, int64_t digits)
+{
+    uint32_t next[RADIX] = {0}, sum = 0;
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t d = 0; d < digits; d++) next[d] += starts[c][d];
+    for (int64_t d = 0; d < digits; d++) {
+        uint32_t here = next[d];
+        next[d] = sum, sum += here;
+    }
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t d = 0; d < digits; d++) {
+            uint32_t here = starts[c][d];
+            starts[c][d] = next[d], next[d] += here;
+        }
+}
+
+// One pass, by `bits` bits from `shift` on. Chunks have a fixed size, and each writes where the chunks before it
+// leave off.
+static void radix_pass(sorter *s, int shift, int bits)
+{
+    int64_t chunks = (s->count + CHUNK - 1) / CHUNK;
+    uint64_t mask = (1ull << bits) - 1;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < chunks; c++) {
-        memset(s->starts[c], 0, sizeof s->starts[c]);
+        memset(s->starts[c], 0, ((size_t)mask + 1) * sizeof *s->starts[c]);
         for (int64_t i = c * CHUNK; i < s->count && i < (c + 1) * CHUNK; i++)
-            s->starts[c][s->keys[i] >> shift & (RADIX - 1)]++;
+            s->starts[c][s->keys[i] >> shift & mask]++;
     }
-    for (int d = 0; d < RADIX; d++)
-        for (int64_t c = 0; c < chunks; c++) {
-            int64_t here = s->starts[c][d];
-            s->starts[c][d] = sum, sum += here;
-        }
+    make_starts(s->starts, chunks, (int64_t)mask + 1);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < chunks; c++)
         for (int64_t i = c * CHUNK; i < s->count && i < (c + 1) * CHUNK; i++) {
-            int64_t to = s->starts[c][s->keys[i] >> shift & (RADIX - 1)]++;
-            s->other_keys[to] = s->keys[i], s->other_index[to] = s->index[i];
+            uint32_t to = s->starts[c][s->keys[i] >> shift & mask]++;
+            s->other_keys[to] = s->keys[i];
+            if (s->index) s->other_index[to] = s->index[i];
         }
     uint64_t *keys = s->keys;
     uint32_t *index = s->index;
@@ -194,17 +301,15 @@ static void radix_pass(sorter *s, int shift)
     s->other_keys = keys, s->other_index = index;
 }
 
+// In as few passes as will do, of equally many bits.
 static void sort(sorter *s)
 {
-    uint64_t differ = 0, sorted = 1;
-#pragma omp parallel for schedule(static) reduction(| : differ) reduction(& : sorted)
-    for (int64_t i = 1; i < s->count; i++) {
-        differ |= s->keys[i] ^ s->keys[0];
-        sorted &= s->keys[i - 1] <= s->keys[i];
-    }
+    uint64_t sorted = 1;
+#pragma omp parallel for schedule(static) reduction(& : sorted)
+    for (int64_t i = 1; i < s->count; i++) sorted &= s->keys[i - 1] <= s->keys[i];
     if (sorted) return;  // particles that stay sorted from step to step hardly move
-    for (int shift = 0; shift < 64; shift += RADIX_BITS)
-        if (differ >> shift & (RADIX - 1)) radix_pass(s, shift);
+    int passes = (s->bits + RADIX_BITS - 1) / RADIX_BITS, each = (s->bits + passes - 1) / passes;
+    for (int p = 0; p < passes; p++) radix_pass(s, s->shift + p * each, each);
 }
 
 // --- cells and rows --------------------------------------------------------------------------------------------------
@@ -232,13 +337,24 @@ static int64_t list_runs(const uint64_t *keys, int64_t count, int shift, int64_t
     return total;
 }
 
-static rh_code take_cells(rh_neighbours *n, const uint64_t *keys, int64_t *sums, rh_status *status)
+// Rows alone, by their first points.
+static rh_code take_rows(rh_neighbours *n, const sorter *s, int64_t *sums, rh_status *status)
 {
-    n->cells = list_runs(keys, n->count, 0, sums, NULL, NULL);
+    n->rows = list_runs(s->keys, n->count, s->shift + n->bits[0], sums, NULL, NULL);
+    const piece rows[] = {{(void **)&n->row_keys, sizeof *n->row_keys}, {(void **)&n->row_first, sizeof *n->row_first}};
+    RH_TRY(make_room(&n->room.rows, n->rows + 1, rows, 2, status));
+    list_runs(s->keys, n->count, s->shift + n->bits[0], sums, n->row_keys, n->row_first);
+    n->row_first[n->rows] = (uint32_t)n->count;
+    return RH_OK;
+}
+
+static rh_code take_cells(rh_neighbours *n, const sorter *s, int64_t *sums, rh_status *status)
+{
+    n->cells = list_runs(s->keys, n->count, s->shift, sums, NULL, NULL);
     const piece cells[] = {{(void **)&n->cell_keys, sizeof *n->cell_keys},
                            {(void **)&n->cell_first, sizeof *n->cell_first}};
     RH_TRY(make_room(&n->room.cells, n->cells + 1, cells, 2, status));
-    list_runs(keys, n->count, 0, sums, n->cell_keys, n->cell_first);
+    list_runs(s->keys, n->count, s->shift, sums, n->cell_keys, n->cell_first);
     n->cell_first[n->cells] = (uint32_t)n->count;
     n->rows = list_runs(n->cell_keys, n->cells, n->bits[0], sums, NULL, NULL);
     const piece rows[] = {{(void **)&n->row_keys, sizeof *n->row_keys}, {(void **)&n->row_first, sizeof *n->row_first}};
@@ -264,7 +380,7 @@ static rh_code fill_table(rh_neighbours *n, rh_status *status)
     return RH_OK;
 }
 
-static rh_code take_points(rh_neighbours *n, const rh_neighbours_input *in, const uint32_t *index, rh_status *status)
+static rh_code take_points(rh_neighbours *n, const rh_neighbours_input *in, const sorter *s, rh_status *status)
 {
     if (in->radii && !n->radius) n->room.points = 0;  // the first time with radii
     const piece points[] = {{(void **)&n->x, sizeof *n->x},
@@ -275,10 +391,11 @@ static rh_code take_points(rh_neighbours *n, const rh_neighbours_input *in, cons
     RH_TRY(make_room(&n->room.points, n->count + LANES, points, in->radii || n->radius ? 5 : 4, status));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n->count; i++) {
-        rh_vec3 p = in->positions[index[i]];
-        n->index[i] = index[i];
+        uint32_t from = index_of(s, i);
+        rh_vec3 p = in->positions[from];
+        n->index[i] = from;
         n->x[i] = p.x, n->y[i] = p.y, n->z[i] = n->dimension == 2 ? 0 : p.z;
-        if (in->radii) n->radius[i] = in->radii[index[i]];
+        if (in->radii) n->radius[i] = in->radii[from];
     }
     for (int64_t i = n->count; i < n->count + LANES; i++) {
         n->x[i] = n->y[i] = n->z[i] = 0;
@@ -293,16 +410,18 @@ static rh_code build(rh_neighbours *n, const rh_neighbours_input *in, const exte
     sorter s;
     int64_t *sums = rh_arena_take(arena, (size_t)(rh_blocks(in->count) + 1) * sizeof *sums, status);
     if (!sums) return RH_MEMORY;
-    RH_TRY(take_sorter(&s, in->count, arena, status));
     for (int a = 0; a < 3; a++) {
         n->low[a] = e->good ? cell_of(e->low[a], n->cell) : 0;
         n->high[a] = e->good ? cell_of(e->high[a], n->cell) : -1;
     }
     for (int a = 0; a < 2; a++) n->bits[a] = bits_for(n->high[a] - n->low[a]);
+    int bits = n->bits[0] + n->bits[1] + bits_for(n->high[2] - n->low[2]) + (n->count < in->count);
+    RH_TRY(take_sorter(&s, in->count, bits, arena, status));
     make_keys(n, in, &s);
     sort(&s);
-    RH_TRY(take_points(n, in, s.index, status));
-    RH_TRY(take_cells(n, s.keys, sums, status));
+    RH_TRY(take_points(n, in, &s, status));
+    if (in->rows_only) return take_rows(n, &s, sums, status);
+    RH_TRY(take_cells(n, &s, sums, status));
     return fill_table(n, status);
 }
 
@@ -315,6 +434,7 @@ rh_code rh_neighbours_build(rh_neighbours *n, const rh_neighbours_input *input, 
     n->cell = choose_cell(input, &e);
     n->largest = e.largest;
     n->has_radii = input->radii != NULL;
+    n->rows_only = input->rows_only;
     n->count = e.good;
     rh_arena_mark mark = rh_arena_save(arena);
     rh_code code = build(n, input, &e, arena, status);
@@ -351,60 +471,7 @@ int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x)
     return begin;
 }
 
-// --- windows ---------------------------------------------------------------------------------------------------------
-int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place)
-{
-    int64_t begin = 0, end = n->cells;
-    while (end - begin > 1) {
-        int64_t middle = begin + (end - begin) / 2;
-        if ((int64_t)n->cell_first[middle] <= place) begin = middle;
-        else end = middle;
-    }
-    return begin;
-}
-
-static void find_rows(rh_near_window *s, uint64_t key, int64_t x)
-{
-    const rh_neighbours *n = s->n;
-    int64_t y = (int64_t)(key & ((1ull << n->bits[1]) - 1)), z = (int64_t)(key >> n->bits[1]);
-    int reach_z = n->dimension == 2 ? 0 : s->reach;
-    s->count = 0;
-    for (int k = s->forward ? 0 : -reach_z; k <= reach_z; k++)
-        for (int j = s->forward && k == 0 ? 0 : -s->reach; j <= s->reach; j++) {
-            if (z + k < 0 || y + j < 0 || z + k > n->high[2] - n->low[2] || y + j > n->high[1] - n->low[1]) continue;
-            int64_t row = rh_neighbours_row(n, (uint64_t)(z + k) << n->bits[1] | (uint64_t)(y + j));
-            if (row < 0) continue;
-            int64_t begin = rh_neighbours_cell_from(n, row, x - s->reach);
-            s->rows[s->count].row = row;
-            s->rows[s->count].begin = s->rows[s->count].end = begin;
-            s->rows[s->count].y = (int8_t)j, s->rows[s->count].z = (int8_t)k;
-            s->count++;
-        }
-}
-
-void rh_near_window_to(rh_near_window *s, int64_t cell) { rh_near_window_span(s, cell, cell); }
-
-void rh_near_window_span(rh_near_window *s, int64_t cell, int64_t last_cell)
-{
-    const rh_neighbours *n = s->n;
-    RH_ASSERT(s->reach >= 1 && s->reach <= RH_NEAR_REACH && cell >= s->cell && cell <= last_cell);
-    RH_ASSERT(last_cell < n->cells && n->cell_keys[cell] >> n->bits[0] == n->cell_keys[last_cell] >> n->bits[0]);
-    uint64_t key = n->cell_keys[cell], row = key >> n->bits[0];
-    int64_t x = (int64_t)(key & ((1ull << n->bits[0]) - 1)), low = x - s->reach > 0 ? x - s->reach : 0;
-    if (s->cell < 0 || n->cell_keys[s->cell] >> n->bits[0] != row) find_rows(s, row, x);
-    int64_t width = (int64_t)(n->cell_keys[last_cell] - key);
-    s->cell = cell;
-    for (int r = 0; r < s->count; r++) {
-        int64_t begin = s->rows[r].begin, end = s->rows[r].end, last = n->row_first[s->rows[r].row + 1];
-        uint64_t from = (n->row_keys[s->rows[r].row] << n->bits[0]) + (uint64_t)low,
-                 to = from + (uint64_t)(x + width + s->reach - low);
-        while (begin < last && n->cell_keys[begin] < from) begin++;
-        if (end < begin) end = begin;
-        while (end < last && n->cell_keys[end] <= to) end++;
-        s->rows[r].begin = begin, s->rows[r].end = end;
-        s->runs[r] = (rh_neighbours_run){n->cell_first[begin], n->cell_first[end]};
-    }
-}
+bool rh_neighbours_clips(const rh_neighbours *n) { return n->low[0] <= -CELL_HALF || n->high[0] >= CELL_HALF - 1; }
 
 // --- lists of one place ----------------------------------------------------------------------------------------------
 static rh_code grow(rh_neighbour_list *found, rh_status *status)
@@ -467,6 +534,7 @@ int64_t rh_neighbours_box(const rh_neighbours *n, rh_vec3 place, float radius, r
 {
     box b;
     int64_t count = 0;
+    RH_ASSERT(!n->rows_only);
     if (n->dimension == 2) place.z = 0;
     if (!(radius >= 0) || !is_finite(place) || n->count == 0 || !box_around(n, place, radius, &b)) return 0;
     for (int64_t z = b.low[2]; z <= b.high[2]; z++)
@@ -484,6 +552,7 @@ rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius
                              rh_status *status)
 {
     box b;
+    RH_ASSERT(!n->rows_only);
     found->count = 0;
     if (n->dimension == 2) place.z = 0;
     if (!(radius >= 0) || !is_finite(place) || n->count == 0 || !box_around(n, place, radius, &b)) return RH_OK;
@@ -502,47 +571,6 @@ rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius
             int64_t row = rh_neighbours_row(n, (uint64_t)z << n->bits[1] | (uint64_t)y);
             if (row >= 0) RH_TRY(take_run(n, run_of(n, row, &b), place, radius, found, status));
         }
-    return RH_OK;
-}
-
-// --- the nearest -----------------------------------------------------------------------------------------------------
-static bool before(const rh_neighbour_list *f, int64_t a, int64_t b)
-{
-    return f->distance[a] < f->distance[b] || (f->distance[a] == f->distance[b] && f->index[a] < f->index[b]);
-}
-
-static void exchange(rh_neighbour_list *f, int64_t a, int64_t b)
-{
-    uint32_t index = f->index[a];
-    rh_vec3 offset = f->offset[a];
-    float distance = f->distance[a];
-    f->index[a] = f->index[b], f->offset[a] = f->offset[b], f->distance[a] = f->distance[b];
-    f->index[b] = index, f->offset[b] = offset, f->distance[b] = distance;
-}
-
-// The farthest on top.
-static void sift_down(rh_neighbour_list *f, int64_t at, int64_t count)
-{
-    for (;;) {
-        int64_t child = 2 * at + 1;
-        if (child >= count) return;
-        if (child + 1 < count && before(f, child, child + 1)) child++;
-        if (!before(f, at, child)) return;
-        exchange(f, at, child);
-        at = child;
-    }
-}
-
-rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radius, int64_t most,
-                              rh_neighbour_list *found, rh_status *status)
-{
-    RH_TRY(rh_neighbours_within(n, place, radius, found, status));
-    int64_t kept = most < 0 ? 0 : most < found->count ? most : found->count;
-    for (int64_t i = kept / 2 - 1; i >= 0; i--) sift_down(found, i, kept);
-    for (int64_t i = kept; kept > 0 && i < found->count; i++)
-        if (before(found, i, 0)) exchange(found, i, 0), sift_down(found, 0, kept);
-    for (int64_t end = kept - 1; end > 0; end--) exchange(found, 0, end), sift_down(found, 0, end);
-    found->count = kept;
     return RH_OK;
 }
 

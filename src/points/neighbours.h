@@ -34,13 +34,14 @@ typedef struct rh_neighbours {
     uint64_t *cell_keys;      // [cells] ascending
     uint32_t *cell_first;     // [cells + 1] first point of each
     uint64_t *row_keys;       // [rows] ascending: what the keys of a row's cells begin with
-    uint32_t *row_first;      // [rows + 1] first cell of each
+    uint32_t *row_first;      // [rows + 1] first cell of each; with rows_only: first point
     uint32_t *table;          // hash table of rows
     uint32_t table_mask;      // its size less one
     int64_t low[3], high[3];  // cells that hold points lie between them
     int bits[2];              // of a key that are x, and y
     bool has_radii;
-    float largest;  // m, of the radii
+    bool rows_only;  // there are no cells and no table: no questions, only loops of one's own over rows
+    float largest;   // m, of the radii
     struct {
         int64_t points, cells, rows, table;
     } room;  // that there is memory for
@@ -55,6 +56,7 @@ typedef struct rh_neighbours_input {
                      // cell of a filled box holds four points
     bool leave_out;  // positions and radii that are no finite numbers (or negative) have no neighbours and are
                      // nobody's; else RH_NUMERIC, naming the first
+    bool rows_only;  // for loops of one's own over rows: nothing is made that only questions need
 } rh_neighbours_input;
 
 // A cell that makes a radius span three cells whatever rounding does: floats accept pairs a little too far apart.

@@ -6,6 +6,7 @@
 // whom against a search through all pairs.
 #include "physics/droplets/detect.h"
 #include "physics/droplets/droplets.h"
+#include "physics/droplets/meetings.h"
 #include "support.h"
 
 static rh_droplet_law water(void)
@@ -401,6 +402,93 @@ static void the_search_finds_what_all_pairs_find(void **state)
     test_free(s);
 }
 
+// Whether two drops meet, in double; -1 = too near to the border for floats to tell.
+static int do_meet(const rh_meeting_drops *d, int64_t p, int64_t q)
+{
+    const rh_neighbours *n = d->near;
+    double h = (double)d->half, r = (double)n->radius[p] + (double)n->radius[q];
+    rh_dvec3 x = rh_d3((double)n->x[q] - (double)n->x[p], (double)n->y[q] - (double)n->y[p],
+                       (double)n->z[q] - (double)n->z[p]);
+    rh_dvec3 u = rh_d3((double)d->u[0][q] - (double)d->u[0][p], (double)d->u[1][q] - (double)d->u[1][p],
+                       (double)d->u[2][q] - (double)d->u[2][p]);
+    double a = rh_d3_dot(u, u), b = rh_d3_dot(x, u), c = rh_d3_dot(x, x) - r * r, inside = b * b - a * c;
+    if (isnan(r)) return 0;
+    if (fabs(inside) < 1e-5 * (b * b + a * fabs(c))) return -1;
+    if (inside < 0) return 0;
+    double first = (-b - sqrt(inside)) / a, start = b - a * h;
+    if (fabs(first - h) < 1e-4 * h || fabs(start) < 1e-5 * (fabs(b) + a * h)) return -1;
+    return start < 0 && first < h;
+}
+
+static bool are_beside(const rh_neighbours *n, int64_t p, int64_t q)
+{
+    const float *at[3] = {n->x, n->y, n->z};
+    for (int a = 0; a < 3; a++)
+        if (fabs(floor((double)at[a][p] / n->cell) - floor((double)at[a][q] / n->cell)) > 1) return false;
+    return true;
+}
+
+// Dense; sparse, with groups across gaps; far from the origin; with a stray that is too far out for cells; one in ten
+// at rest; cells that hold a hundred drops.
+static void fill_meetings(rh_vec3 *x, float *u, float *r, int64_t count, int kind)
+{
+    const float sizes[] = {0.03f, 0.1f, 0.03f, 0.03f, 0.03f, 0.015f};
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t n = (uint64_t)i + 10000 * (uint64_t)kind;
+        x[i] = rh_v3_scale(rh_v3(support_random(n, 0), support_random(n, 1), support_random(n, 2)), sizes[kind]);
+        if (kind == 2) x[i] = rh_v3_add(x[i], rh_v3(-3000, 200, 100));
+        if (kind == 3 && i == 5) x[i] = rh_v3(3e6f, 0, 0);
+        for (int a = 0; a < 3; a++) u[3 * i + a] = (a == 1 ? 8 : 0) + support_random(n, (uint32_t)(4 + a));
+        r[i] = 0.0005f * (1.5f + support_random(n, 8));
+    }
+}
+
+static void all_that_meet_are_listed_once(void **state)
+{
+    (void)state;
+    enum { COUNT = 1500 };
+    rh_vec3 *x = test_calloc(COUNT, sizeof *x);
+    float *r = test_calloc(COUNT, sizeof *r), *u = test_calloc(3 * COUNT, sizeof *u);
+    uint8_t *listed = test_calloc((size_t)COUNT * COUNT, 1);
+    rh_neighbours near = {0};
+    rh_status status = {0};
+    rh_arena arena;
+    rh_arena_init(&arena, "test");
+    for (int kind = 0; kind < 6; kind++) {
+        float *sorted[3];
+        int64_t expected = 0;
+        fill_meetings(x, u, r, COUNT, kind);
+        rh_arena_reset(&arena);
+        const rh_neighbours_input input = {3, x, r, COUNT, kind == 1 ? 0.03 : 0.011, false, .rows_only = true};
+        assert_ok(rh_neighbours_build(&near, &input, &arena, &status));
+        for (int a = 0; a < 3; a++) assert_non_null(sorted[a] = rh_arena_take_zero(&arena, (COUNT + 8) * 4, &status));
+        for (int64_t i = 0; i < COUNT; i++) {
+            for (int a = 0; a < 3; a++) sorted[a][i] = u[3 * near.index[i] + (uint32_t)a];
+            if (kind == 4 && i % 10 == 0) near.radius[i] = NAN;
+        }
+        const rh_meeting_drops drops = {&near, {sorted[0], sorted[1], sorted[2]}, kind == 1 ? 0.02f : 0.004f};
+        rh_meetings list;
+        assert_ok(rh_meetings_find(&drops, &arena, &list, &status));
+        memset(listed, 0, (size_t)COUNT * COUNT);
+        for (int64_t n = 0; n < list.count; n++) {
+            const rh_meeting *m = &list.items[n];
+            assert_true(m->p < m->q && do_meet(&drops, m->p, m->q) != 0);
+            assert_true(n == 0 || m[-1].p < m->p || (m[-1].p == m->p && m[-1].q < m->q));
+            listed[(size_t)m->p * COUNT + m->q] = 1;
+        }
+        for (int64_t p = 0; p < COUNT; p++)
+            for (int64_t q = p + 1; q < COUNT; q++) {
+                if (!are_beside(&near, p, q) || do_meet(&drops, p, q) != 1) continue;
+                assert_int_equal(listed[p * COUNT + q], 1);
+                expected++;
+            }
+        assert_true(expected > (kind == 1 ? 30 : 100) && list.count >= expected && list.wide == 0);
+    }
+    rh_neighbours_free(&near);
+    rh_arena_free(&arena);
+    test_free(x), test_free(r), test_free(u), test_free(listed);
+}
+
 // --- falling ---------------------------------------------------------------------------------------------------------
 // R. Gunn, G. D. Kinzer, "The terminal velocity of fall for water droplets in stagnant air", J. Meteorology 6 (1949),
 // table 2: diameter (mm), speed (m/s), at 20 degrees and 1013 mbar. The smallest they have, 0.1 mm, is left out: they
@@ -447,6 +535,7 @@ int main(void)
         cmocka_unit_test(scattering_seen_from_the_world_loses_energy),
         cmocka_unit_test(a_moving_frame_sees_the_same),
         cmocka_unit_test(the_search_finds_what_all_pairs_find),
+        cmocka_unit_test(all_that_meet_are_listed_once),
         cmocka_unit_test(drops_fall_as_fast_as_measured),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

@@ -7,9 +7,10 @@
 #include "points/adjacency.h"
 #include "points/near_parts.h"
 
-enum { POINTS = 330, SETS = 8 };
-static const char *const names[SETS] = {"box",          "negative", "one place",   "two far apart",
-                                        "line along x", "lattice",  "far cluster", "one point"};
+enum { POINTS = 330, SETS = 9 };
+static const char *const names[SETS] = {"box",           "negative",     "one place",
+                                        "two far apart", "line along x", "lattice",
+                                        "far cluster",   "one point",    "far apart along all axes"};
 
 typedef struct bench {
     rh_neighbours n;
@@ -47,6 +48,7 @@ static void fill(bench *b, int set)
         b->p[i] = set == 1   ? rh_v3(r.x - 7, r.y - 5.5f, r.z - 1e3f)
                   : set == 2 ? rh_v3(-0.3f, 0.7f, 2)
                   : set == 3 ? rh_v3(r.x + side, r.y - side, r.z)
+                  : set == 8 ? rh_v3(r.x + side, r.y - side, r.z + side)  // keys of 63 bits
                   : set == 4 ? rh_v3(50 * r.x, 1, 1)
                   : set == 5 ? rh_v3(0.25f * (float)(i % 8), 0.25f * (float)(i / 8 % 8), 0.25f * (float)(i / 64))
                   : set == 6 ? rh_v3(r.x + (i % 50 == 3 ? 3e30f : 0), r.y, r.z - (i % 50 == 3 ? 1e20f : 0))
@@ -275,6 +277,29 @@ static void threads_do_not_matter(void **state)
     test_free(radii);
 }
 
+// Without cells: the same points in the same order, and where each row begins.
+static void rows_alone_are_those_of_cells(void **state)
+{
+    (void)state;
+    rh_status status = {0};
+    bench *b = begin();
+    for (int set = 0; set < SETS; set++) {
+        rh_neighbours rows = {0};
+        fill(b, set);
+        const rh_neighbours_input input = {
+            .dimension = 3, .positions = b->p, .count = b->count, .cell = 0.1, .rows_only = true};
+        assert_ok(build(b, 3, false, 0.1, &status));
+        assert_ok(rh_neighbours_build(&rows, &input, &b->arena, &status));
+        assert_true(rows.count == b->n.count && rows.rows == b->n.rows && rows.cells == 0);
+        assert_memory_equal(rows.index, b->n.index, (size_t)rows.count * sizeof *rows.index);
+        assert_memory_equal(rows.row_keys, b->n.row_keys, (size_t)rows.rows * sizeof *rows.row_keys);
+        for (int64_t r = 0; r <= rows.rows; r++)
+            assert_int_equal(rows.row_first[r], b->n.cell_first[b->n.row_first[r]]);
+        rh_neighbours_free(&rows);
+    }
+    end(b);
+}
+
 // Nothing is taken once the first steps have had their memory, though points move.
 static void steady_steps_take_no_memory(void **state)
 {
@@ -342,7 +367,7 @@ static void windows_hold_all_around_a_cell(void **state)
     (void)state;
     bench *b = begin();
     for (int set = 0; set < SETS; set++) {
-        if (set == 3 || set == 6) continue;  // cells so far out are one
+        if (set == 3 || set == 6 || set == 8) continue;  // cells so far out are one
         for (int dimension = 2; dimension <= 3; dimension++) {
             rh_status status = {0};
             fill(b, set);
@@ -364,6 +389,7 @@ int main(void)
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(lists_wider_than_cells_are_refused),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(rows_alone_are_those_of_cells),
         cmocka_unit_test(steady_steps_take_no_memory),
         cmocka_unit_test(memory_may_run_out),
     };

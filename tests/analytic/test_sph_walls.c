@@ -77,6 +77,48 @@ static void a_paddle(void **state)
     }
 }
 
+// Water 0.5 m deep at rest: the line through the pressures of the particles between 0.1 and 0.4 m, p = p0 - slope y,
+// and the pressure of the lowest layer, in rho g and rho g times its depth; means over 0.2 s.
+typedef struct rest {
+    double slope, floor, looks;
+} rest;
+
+static void watch_rest(lab *l, void *user)
+{
+    rest *r = user;
+    const rh_vec3 *x = lab_positions(l);
+    const float *p = rh_points_data(rh_world_points(l->world), "pressure", RH_POINT_F32);
+    double n = 0, sy = 0, sp = 0, syy = 0, syp = 0, low = 0, lowest = 0;
+    if (lab_time(l) < 1) return;
+    for (int64_t i = 0; i < lab_count(l); i++) {
+        double y = (double)x[i].y, q = (double)p[i] / (1000 * 9.81);
+        if (y < 0.02) low += q / (0.5 - y), lowest++;
+        if (y > 0.1 && y < 0.4) n++, sy += y, sp += q, syy += y * y, syp += y * q;
+    }
+    r->slope += (n * syp - sy * sp) / (n * syy - sy * sy), r->floor += low / lowest, r->looks++;
+}
+
+static void pressure_at_rest(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 3; n++) {
+        lab l;
+        rest r = {0};
+        lab_open(&l,
+                 "dimension: 2\ncell: 0.04\nphysics: {sph: {solver: isph, walls: %s, kernel: mueller, time_step: "
+                 "0.001, artificial_viscosity: 0.5, density_correction: 1}}\n"
+                 "bodies: [{shape: {box: {min: [0, 0, -1], max: [0.4, 0.5, 1]}}}]\n"
+                 "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.4, 1, 1]}}}]\n",
+                 terms[n]);
+        lab_run(&l, 1.2, watch_rest, &r);
+        print_message("rest, %s: pressure's slope %.3f, of the lowest layer %.3f, rms speed %.4f m/s\n", terms[n],
+                      r.slope / r.looks, r.floor / r.looks, sqrt(2 * lab_kinetic(&l)));
+        assert_true(fabs(r.slope / r.looks + 1) < 0.1 && l.penetration < 0);
+        if (n == 2) assert_true(fabs(r.floor / r.looks - 1) < 0.2);
+        lab_close(&l);
+    }
+}
+
 static void unknowns_go_without_dynamic_solids(void **state)
 {
     (void)state;
@@ -96,6 +138,7 @@ static void unknowns_go_without_dynamic_solids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_drop_on_a_floating_solid), cmocka_unit_test(a_paddle),
+                                       cmocka_unit_test(pressure_at_rest),
                                        cmocka_unit_test(unknowns_go_without_dynamic_solids)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

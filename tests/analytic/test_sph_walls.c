@@ -122,7 +122,7 @@ static void pressure_at_rest(void **state)
 static void unknowns_go_without_dynamic_solids(void **state)
 {
     (void)state;
-    static const char text[] = "rheo: 1\ncell: 0.1\nphysics: {sph: {solver: isph, walls: unknowns}}\n"
+    static const char text[] = "rheo: 1\ncell: 0.1\nphysics: {sph: {solver: isph, walls: unknowns, time_step: 0.001}}\n"
                                "bodies: [{shape: {sphere: {center: [0, 1, 0], radius: 0.3}}}]\n"
                                "solids: [{shape: {sphere: {radius: 0.2}}, dynamic: {density: 500}}]\n";
     rh_scene scene;

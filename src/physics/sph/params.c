@@ -104,6 +104,19 @@ static const rh_param rows[] = {
      .help = "liquid that parts gives no suction to the solve (solver isph): to compare with"},
 };
 
+static rh_code check_wall_unknowns(const rh_sph_params *p, rh_status *status)
+{
+    if (p->solver != RH_SPH_ISPH || p->levels)
+        return rh_fail(status, RH_USER,
+                       "found unknowns, which goes with solver: isph and levels: false; found solver: %s%s",
+                       solvers[p->solver], p->levels ? ", levels: true" : "");
+    if (p->time_step == 0)
+        return rh_fail(status, RH_USER,
+                       "found unknowns without time_step; expected a length for its steps, as it does not bear those "
+                       "that cfl chooses");
+    return RH_OK;
+}
+
 static rh_code check(const void *object, const char **field, rh_status *status)
 {
     const rh_sph_params *p = object;
@@ -117,11 +130,9 @@ static rh_code check(const void *object, const char **field, rh_status *status)
         return rh_fail(status, RH_USER, "found true, which goes with solver: exact and full: false; found solver: %s%s",
                        solvers[p->solver], p->full ? ", full: true" : "");
     }
-    if (p->wall_term == RH_SPH_UNKNOWNS && (p->solver != RH_SPH_ISPH || p->levels)) {
+    if (p->wall_term == RH_SPH_UNKNOWNS) {
         *field = "walls";
-        return rh_fail(status, RH_USER,
-                       "found unknowns, which goes with solver: isph and levels: false; found solver: %s%s",
-                       solvers[p->solver], p->levels ? ", levels: true" : "");
+        RH_TRY(check_wall_unknowns(p, status));
     }
     if (p->blend_to >= p->blend_from) return RH_OK;
     *field = "blend_to";

@@ -21,6 +21,7 @@ typedef struct rh_sph_fluid {
     float *excess;     // [count] the part of `predicted` that this step is to undo
     float *predicted;  // [count] the density at the end of the step without pressure, less 1
     float *q;          // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
+    float level;       // m^2/s^2: pushes go by q + level (full vessels, where q is 0 at its lowest; else 0)
     float *wall_q;     // [walls.count + 8] the same of samples, where they have their own; NULL: the particle's
     float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and such a value
     float *uneven;     // [4 count] 1/m: -sum V grad W of particles and walls, towards where there are fewer

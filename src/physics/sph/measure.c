@@ -14,7 +14,7 @@ static void touch_walls(const rh_sph_measure *m, int64_t i, rh_wall_touch *out)
 {
     const rh_sph_fluid *f = m->fluid;
     const float *own = f->place + 4 * i;
-    float whole = (float)m->mass * f->dt, mirrored = whole * f->q[i] / (f->density[i] * f->density[i]);
+    float whole = (float)m->mass * f->dt, mirrored = whole * (f->q[i] + f->level) / (f->density[i] * f->density[i]);
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(f->kernel, own, f->walls->place, near);

@@ -74,8 +74,7 @@ static double as_artificial(const rh_sph_params *p, int dimension, double suppor
 }
 
 // The isochoric kernel lets waves swing as they should. In thick liquids nothing swings, and wendland's keeps particles
-// more even; in full vessels the level of the pressure, which shakes particles that lie unevenly, is the higher the
-// less even they are: with the isochoric one a vortex burst (docs/theory/sph.md, full vessels). In space water at rest
+// more even; in full vessels, where they lie less evenly, neither is better. In space water at rest
 // still moves at 0.016 sqrt(g H) with it, and shows 1.08 of its pressure.
 static const double THICK = 0.05;  // m/s, as the usual artificial viscosity
 static rh_sph_kernel_kind kernel_of(const rh_sph_params *p, const rh_surroundings *around)
@@ -169,7 +168,8 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
 // sqrt(q) as the speed of waves. Steps longer than a share of the time that such a wave takes from one particle to the
 // next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor. Viscosity takes such
 // motions down by 1 + (pi / d)^2 nu dt in a step, and the square of the step may be longer by as much: with honey there
-// is no limit left. (Not so in full vessels, where the level of the pressure is free and follows its lowest error.)
+// is no limit left. (Not so in full vessels, where the level of the pressure is free and what is shown of it follows
+// its lowest error.)
 static const double PRESSURE_CFL = 0.25;
 
 // m^2/s: the least kinematic viscosity of any particle.
@@ -533,8 +533,9 @@ static void add_turned(step *s)
 {
     rh_sph_fluid *f = &s->fluid;
     float least = INFINITY;
-    for (int64_t i = 0; i < f->count; i++) f->q[i] += s->turned[i], least = rh_min(least, f->q[i]);
+    for (int64_t i = 0; i < f->count; i++) f->q[i] += f->level + s->turned[i], least = rh_min(least, f->q[i]);
     for (int64_t i = 0; i < f->count; i++) f->q[i] -= least;
+    f->level = least;
 }
 
 static rh_code add_viscosity(step *s, rh_status *status)

@@ -80,6 +80,7 @@ typedef struct rh_squeeze {
 // What a step reports, for log and progress.
 typedef struct rh_step_report {
     int64_t cells, tiles;  // material cells, all tiles
+    int64_t wall_samples;  // of methods that see walls as samples: how many there were
     int iterations;        // pressure solve; of all solves where they are told apart below
     double residual;       // relative
     double volume;  // m^3 (m^2 in 2D) that the material takes up at the start of the step: inside the level set, or as

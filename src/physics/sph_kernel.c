@@ -133,6 +133,14 @@ static double rest_gap(const shape *s, double blend_from, double blend_to)
     return low;
 }
 
+// What the layers of the lattice add up to at a point `gap` beside the first of them.
+static double density_beside(const shape *s, double gap)
+{
+    double sum = 0;
+    for (int j = 0; j <= (int)ceil(s->h); j++) sum += layer_at(s, gap + j).value;
+    return sum / whole_lattice(s).value;
+}
+
 // Twice the gradient over the layers that a wall takes from the lattice, to that over its samples.
 static double mirror_weight(const shape *s, double gap)
 {
@@ -182,6 +190,7 @@ void rh_sph_kernel_init(rh_sph_kernel *k, const rh_sph_kernel_options *o)
         .cohesion = (float)cohesion(&s),
         .flat_volume = (float)(cell / layer_at(&s, 0).value),
         .flat_count = deep ? 9 : 3,
+        .flat_wet = (float)density_beside(&s, gap),
         .depth = (float)(d * (gap - 0.5)),
         .mirror = o->mirrored ? (float)mirror_weight(&s, gap) : 1,
     };

@@ -46,6 +46,7 @@ typedef struct rh_sph_kernel {
     float cohesion;     // the integral that ties surface tension to an attraction r W (sph.c), lengths in spacings
     float flat_volume;  // m^3 (m^2): volume of a sample of a flat wall
     float flat_count;   // samples of a flat wall that a particle beside it sees
+    float flat_wet;     // density that the lattice on a flat wall has at a sample of it
     float depth;        // m below the wall where its samples stand
     float mirror;       // weight of wall samples in derivatives
 } rh_sph_kernel;

@@ -395,6 +395,7 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
     for (int i = 0; i < report->stage_count; i++)
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
+    if (report->wall_samples) fprintf(f, ",\"wall_samples\":%lld", (long long)report->wall_samples);
     if (p->retries) fprintf(f, ",\"retries\":%d", p->retries);
     if (p->material) fprintf(f, ",\"material\":\"%s\"", p->material);
     if (frame_done) write_balance(f, p);

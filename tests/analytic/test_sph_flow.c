@@ -120,8 +120,9 @@ static void a_standing_wave(void **state)
 // --- a vessel without a free surface ---------------------------------------------------------------------------------
 // One vortex of G. I. Taylor and A. E. Green (Proc. R. Soc. A 158, 1937) fills a box of 1 m, u = (sin pi x cos pi y,
 // -cos pi x sin pi y) m/s: the walls are its stream lines, and without viscosity it stays. Its pressure is lowest in
-// the middle, where it would tear if the level of pressure were not free: then 0.02 of the energy is left after 1 s.
-// Found: 0.6 to 0.7.
+// the middle, where it would tear if pressure could not be negative there: then 0.02 of the energy is left after 1 s.
+// Found: 0.55 to 0.8. Run in parts, whose last steps are short: while the level of the pressure was in the forces it
+// grew with the ratio of steps until such vortices burst.
 static void a_vortex_in_a_full_vessel(void **state)
 {
     (void)state;
@@ -136,7 +137,10 @@ static void a_vortex_in_a_full_vessel(void **state)
         v[i] = rh_v3((float)(sin(x) * cos(y)), (float)(-cos(x) * sin(y)), 0);
     }
     double before = lab_kinetic(&l);
-    lab_run(&l, 1, NULL, NULL);
+    for (int n = 1; n <= 10; n++) {
+        lab_run(&l, 0.1 * n, NULL, NULL);
+        assert_true(lab_kinetic(&l) < 1.005 * before);
+    }
     print_message("vortex: %.4f of its energy after 1 s\n", lab_kinetic(&l) / before);
     assert_true(lab_kinetic(&l) > 0.5 * before && lab_kinetic(&l) < before);
     assert_true(l.penetration < 0);

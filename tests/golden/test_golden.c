@@ -237,6 +237,12 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 4}\nphysics: {sph: {solver: isph, time_step: 0.002, "
      "walls: mirrored}}\n" WATER TANK,
      0},
+    {"sph_wall_unknowns",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 3}\nphysics: {sph: {solver: isph, time_step: 0.001, "
+     "walls: unknowns}}\n" WATER TANK
+     " - {shape: {sphere: {center: [0.45, 0.05, 0.2], radius: 0.12}}, motion: {keys: [{time: 0}, {time: 0.15, "
+     "translate: [-0.1, 0, 0]}]}}\n",
+     0},
     // Drops that meet, on a plate that they wet: surface tension in short steps, and in long ones.
     {"tension",
      "rheo: 1\ncell: 0.04\nframes: {last: 9}\ngravity: [0, -2, 0]\nphysics: {liquid: {surface_tension: 30, "

@@ -7,31 +7,6 @@
 #include "physics/sph/levels.h"
 #include "sph_support.h"
 
-// A tank of 3/2 n x n x n spacings, filled to 0.4 of its length and 0.75 of its height, the particles off the lattice
-// by up to 0.1, with a random source, pressure 0 where the density is below 0.88: the tank with which T. Takahashi's
-// multilevel method was tried apart from this code.
-static void open_tank(bench *b, int dimension, int n)
-{
-    open_bench(b, dimension, rh_d3(0, 0, 0), rh_d3(1.5 * n, n + 20, n));
-    int size[3] = {(int)(0.6 * n), (int)(0.75 * n), dimension == 3 ? n : 1};
-    rh_status status = {0};
-    assert_int_equal(rh_points_resize(&b->points, (int64_t)size[0] * size[1] * size[2], &status), RH_OK);
-    rh_vec3 *x = rh_points_data(&b->points, "P", RH_POINT_VEC3F);
-    int64_t m = 0;
-    for (int k = 0; k < size[2]; k++)
-        for (int j = 0; j < size[1]; j++)
-            for (int i = 0; i < size[0]; i++, m++) {
-                double r[3];
-                for (int a = 0; a < 3; a++) r[a] = 0.4 + 0.2 * (double)rh_random(7, (uint64_t)m, 0, (uint32_t)a);
-                x[m] = rh_v3((float)(i + r[0]), (float)(j + r[1]), dimension == 3 ? (float)(k + r[2]) : 0);
-            }
-    prepare(b);
-    for (int64_t i = 0; i < b->fluid.count; i++) {
-        b->fluid.excess[i] = 0.01f * rh_random(3, (uint64_t)i, 0, 0);
-        b->fluid.predicted[i] = b->fluid.density[i] < 0.88f ? -1 : 0;
-    }
-}
-
 typedef struct found {
     int iterations;
     double seconds;

@@ -13,16 +13,21 @@
 
 double rh_sph_sum(const rh_sph_fluid *f) { return rh_sum(f->sums, rh_blocks(f->count)); }
 
-double rh_sph_mean_error(const rh_sph_fluid *f, const float *r, int64_t unknowns)
+double rh_sph_mean_error_of(double *sums, int64_t size, float dt, const float *r, int64_t unknowns)
 {
-    int64_t blocks = rh_blocks(f->count);
+    int64_t blocks = rh_blocks(size);
 #pragma omp parallel for schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
         double sum = 0;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++) sum += fabs((double)r[i]);
-        f->sums[b] = sum;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, size); i++) sum += fabs((double)r[i]);
+        sums[b] = sum;
     }
-    return rh_sph_sum(f) * (double)f->dt * (double)f->dt / (double)(unknowns > 0 ? unknowns : 1);
+    return rh_sum(sums, blocks) * (double)dt * (double)dt / (double)(unknowns > 0 ? unknowns : 1);
+}
+
+double rh_sph_mean_error(const rh_sph_fluid *f, const float *r, int64_t unknowns)
+{
+    return rh_sph_mean_error_of(f->sums, f->count, f->dt, r, unknowns);
 }
 
 static float number_density(const rh_sph_fluid *f, int64_t i)

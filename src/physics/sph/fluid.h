@@ -21,6 +21,8 @@ typedef struct rh_sph_fluid {
     float *excess;     // [count] the part of `predicted` that this step is to undo
     float *predicted;  // [count] the density at the end of the step without pressure, less 1
     float *q;          // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
+    float level;       // m^2/s^2: pushes go by q + level (full vessels, where q is 0 at its lowest; else 0)
+    float *wall_q;     // [walls.count + 8] the same of samples, where they have their own; NULL: the particle's
     float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and such a value
     float *uneven;     // [4 count] 1/m: -sum V grad W of particles and walls, towards where there are fewer
     double *sums;      // [4 rh_blocks(count)] scratch
@@ -32,6 +34,8 @@ double rh_sph_sum(const rh_sph_fluid *fluid);
 // that are too low count like those that are too high: begun with a pressure that is too high, a solve that saw only
 // what is too dense would stop at once and keep on pushing.
 double rh_sph_mean_error(const rh_sph_fluid *fluid, const float *r, int64_t unknowns);
+// The same of a system of another size; sums [rh_blocks(size)] is scratch.
+double rh_sph_mean_error_of(double *sums, int64_t size, float dt, const float *r, int64_t unknowns);
 
 // --- densities (density.c) -------------------------------------------------------------------------------------------
 // Sets `predicted` and `excess`, from the density at the end of the step if velocities stay as they are. Where walls

@@ -46,14 +46,14 @@ static void by_diagonal(void *user, const float *r, float *z)
 {
     const solve *me = user;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < me->s.fluid->count; i++) z[i] = me->inverse[i] * r[i];
+    for (int64_t i = 0; i < me->s.size; i++) z[i] = me->inverse[i] * r[i];
     rh_sph_bodies_precondition(&me->bodies, me->inverse, z);
 }
 
 static bool enough(void *user, const float *r)
 {
     solve *me = user;
-    me->error = fmax(rh_sph_mean_error(me->f, r, me->s.unknowns),
+    me->error = fmax(rh_sph_mean_error_of(me->s.sums, me->s.size, me->f->dt, r, me->s.unknowns),
                      rh_sph_bodies_error(&me->bodies, r, me->f->dt, me->s.unknown, me->looks++));
     return me->error < me->o->tolerance;
 }
@@ -76,22 +76,21 @@ static rh_code make_levels(solve *me, rh_sph_levels *levels, rh_arena *arena, rh
 static rh_code iterate(solve *me, int most, rh_arena *arena, rh_sph_solved *out, rh_status *status)
 {
     const rh_sph_system *s = &me->s;
-    rh_sph_fluid *f = me->f;
     rh_sph_levels levels;
-    rh_krylov system = {.a = {f->count, apply, me}, .m = {f->count, by_diagonal, me}, .enough = enough, .user = me};
+    rh_krylov system = {.a = {s->size, apply, me}, .m = {s->size, by_diagonal, me}, .enough = enough, .user = me};
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < f->count; i++) {
+    for (int64_t i = 0; i < s->size; i++) {
         me->inverse[i] = s->unknown[i] ? 1 / s->diagonal[i] : 0;
-        if (!s->unknown[i]) f->q[i] = 0;
+        if (!s->unknown[i]) s->q[i] = 0;
     }
     rh_sph_bodies_prepare(&me->bodies, 1, me->inverse);
     if (me->o->levels) {
         RH_TRY(make_levels(me, &levels, arena, status));
-        system.m = (rh_operator){f->count, rh_sph_levels_apply, &levels};
+        system.m = (rh_operator){s->size, rh_sph_levels_apply, &levels};
     }
-    memcpy(me->r, s->source, (size_t)f->count * sizeof *me->r);
+    memcpy(me->r, s->source, (size_t)s->size * sizeof *me->r);
     rh_krylov_report report;
-    RH_TRY(rh_krylov_cg(&system, me->r, f->q, 0, most, arena, &report, status));
+    RH_TRY(rh_krylov_cg(&system, me->r, s->q, 0, most, arena, &report, status));
     out->iterations += report.iterations, out->error = me->error, out->converged = report.converged;
     return RH_OK;
 }
@@ -125,9 +124,9 @@ rh_code rh_sph_solve_isph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_are
                           rh_status *status)
 {
     solve me = {.f = f, .o = o};
-    size_t bytes = ((size_t)f->count + 8) * sizeof(float);
     *out = (rh_sph_solved){0};
     RH_TRY(rh_sph_system_make(&me.s, f, o, arena, status));
+    size_t bytes = ((size_t)me.s.size + 8) * sizeof(float);
     me.r = rh_arena_take_zero(arena, bytes, status);
     me.inverse = rh_arena_take_zero(arena, bytes, status);
     if (!me.r || !me.inverse) return RH_MEMORY;
@@ -136,9 +135,14 @@ rh_code rh_sph_solve_isph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_are
     RH_TRY(iterate(&me, patience < o->max_iterations ? patience : o->max_iterations, arena, out, status));
     int64_t anchored = 0;
     if (!out->converged) RH_TRY(rh_sph_system_anchor(&me.s, arena, &anchored, status));
+    if (anchored > 0) memset(me.s.q, 0, (size_t)me.s.size * sizeof *me.s.q);  // its level ran away
     if (!out->converged) RH_TRY(iterate(&me, o->max_iterations, arena, out, status));
-    out->unknowns = me.s.unknowns, out->surface = f->count - me.s.unknowns;
-    for (int64_t i = 0; i < f->count; i++) f->q[i] = rh_max_of(f->q[i], 0);  // no suction
+    out->unknowns = me.s.unknowns, out->surface = me.s.size - me.s.unknowns;
+    for (int64_t i = 0; i < me.s.size; i++) me.s.q[i] = rh_max_of(me.s.q[i], 0);  // no suction
+    if (me.s.q != f->q) {
+        memcpy(f->q, me.s.q, (size_t)f->count * sizeof *f->q);
+        f->wall_q = me.s.q + f->count;
+    }
     rh_sph_push(f);
     for (int64_t i = 0; i < f->count; i++) me.r[i] = f->q[i] / f->density[i];
     return rh_sph_bodies_give(&me.bodies, me.r, (double)f->dt, arena, status);

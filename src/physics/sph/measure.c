@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A wall receives the opposite of what it gives: -m dt V_s p / rho^2 grad W for each particle and sample, at the
-// sample's anchor; and what viscosity rubs off the particle.
+// sample's anchor (push.c); and what viscosity rubs off the particle.
 #include "physics/sph/measure.h"
 
 #include "base/parallel.h"
@@ -14,14 +14,16 @@ static void touch_walls(const rh_sph_measure *m, int64_t i, rh_wall_touch *out)
 {
     const rh_sph_fluid *f = m->fluid;
     const float *own = f->place + 4 * i;
-    float scale = (float)m->mass * f->dt * f->q[i] / (f->density[i] * f->density[i]);
+    float whole = (float)m->mass * f->dt, mirrored = whole * (f->q[i] + f->level) / (f->density[i] * f->density[i]);
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(f->kernel, own, f->walls->place, near);
         for (int n = 0; n < 8; n++, out++) {
             uint32_t s = near[n];
             *out = (rh_wall_touch){.solid = RH_TOUCH_NOBODY};
-            if (s == f->lists->walls.nobody || scale == 0) continue;
+            if (s == f->lists->walls.nobody) continue;
+            float scale = f->wall_q ? mirrored + whole * f->wall_q[s] : mirrored;
+            if (scale == 0) continue;
             float factor = -scale * f->kernel->mirror * p.number[n] * p.slope[n];
             const float *u = f->walls->flow + 4 * (uint64_t)s;
             *out = (rh_wall_touch){.place = f->walls->anchor[s],

@@ -13,7 +13,7 @@ static const char *const surfaces[] = {"predicted", "density", "geometric", "gho
 static const char *const forms[] = {"pairs", "stress", "laplacian", NULL};
 static const char *const viscous_solvers[] = {"levels", "diagonal", "assembled", "explicit", NULL};
 static const char *const couplings[] = {"strong", "one_way", NULL};
-static const char *const wall_terms[] = {"regularised", "mirrored", NULL};
+static const char *const wall_terms[] = {"regularised", "mirrored", "unknowns", NULL};
 
 #define AT(field) offsetof(rh_sph_params, field)
 static const rh_param rows[] = {
@@ -86,7 +86,10 @@ static const rh_param rows[] = {
      .help = "who has pressure 0 (solver isph): predicted by one projected sweep; by density, geometry, ghosts, or the "
              "sign of the source, to compare with"},
     {"walls", RH_PARAM_CHOICE, AT(wall_term), "", "regularised", .choices = wall_terms,
-     .help = "what walls add to the system (solver isph): regularised, or mirrored with an amplified source"},
+     .help =
+         "what walls add to the system (solver isph): regularised, mirrored with an amplified source, or unknowns, a "
+         "pressure of its own for each wall sample, as it was done before (more unknowns, shorter steps: to compare "
+         "with)"},
     {"full", RH_PARAM_BOOL, AT(full), "", "false",
      .help =
          "the liquid fills its vessel, without a free surface (solver exact): the level of the pressure is free, so "
@@ -101,6 +104,19 @@ static const rh_param rows[] = {
      .help = "liquid that parts gives no suction to the solve (solver isph): to compare with"},
 };
 
+static rh_code check_wall_unknowns(const rh_sph_params *p, rh_status *status)
+{
+    if (p->solver != RH_SPH_ISPH || p->levels)
+        return rh_fail(status, RH_USER,
+                       "found unknowns, which goes with solver: isph and levels: false; found solver: %s%s",
+                       solvers[p->solver], p->levels ? ", levels: true" : "");
+    if (p->time_step == 0)
+        return rh_fail(status, RH_USER,
+                       "found unknowns without time_step; expected a length for its steps, as it does not bear those "
+                       "that cfl chooses");
+    return RH_OK;
+}
+
 static rh_code check(const void *object, const char **field, rh_status *status)
 {
     const rh_sph_params *p = object;
@@ -113,6 +129,10 @@ static rh_code check(const void *object, const char **field, rh_status *status)
         *field = "pull";
         return rh_fail(status, RH_USER, "found true, which goes with solver: exact and full: false; found solver: %s%s",
                        solvers[p->solver], p->full ? ", full: true" : "");
+    }
+    if (p->wall_term == RH_SPH_UNKNOWNS) {
+        *field = "walls";
+        RH_TRY(check_wall_unknowns(p, status));
     }
     if (p->blend_to >= p->blend_from) return RH_OK;
     *field = "blend_to";

@@ -4,11 +4,28 @@
 // The effect of pressure on velocities, and of these on densities:
 //      a_i = -sum_j m (p_i / rho_i^2 + p_j / rho_j^2) grad W_ij - sum_s rho_0 V_s p_i / rho_i^2 grad W_is
 //      change = dt^2 (sum_j m (a_i - a_j) . grad W_ij + sum_s rho_0 V_s a_i . grad W_is)
-// A wall counts with the particle's own pressure (Akinci et al. 2012, equation 10).
+// A wall counts with the particle's own pressure (Akinci et al. 2012, equation 10), or, where its samples are unknowns
+// too, with p_i / rho_i^2 + p_s / rho_0^2.
 #include "physics/sph/fluid.h"
 
 // p / rho^2 in our unit: q / density^2.
 static float load_of(const rh_sph_fluid *f, int64_t i) { return f->q[i] / (f->density[i] * f->density[i]); }
+
+// Of walls whose samples have pressures.
+static void push_off_walls(const rh_sph_fluid *f, int64_t i)
+{
+    const rh_sph_kernel *k = f->kernel;
+    const float *own = f->place + 4 * i;
+    rh_f8 x = rh_f8_all(0), y = x, z = x;
+    RH_SPH_EACH(f->lists->walls, i, near)
+    {
+        rh_sph_pairs p = rh_sph_pairs_of(k, own, f->walls->place, near);
+        rh_f8 factor = (own[3] + rh_f8_gather(f->wall_q, near)) * p.number * p.slope;
+        x += factor * p.x, y += factor * p.y, z += factor * p.z;
+    }
+    float *out = f->push + 4 * i;
+    out[0] += k->mirror * rh_f8_sum(x), out[1] += k->mirror * rh_f8_sum(y), out[2] += k->mirror * rh_f8_sum(z);
+}
 
 static void push_one(const rh_sph_fluid *f, int64_t i)
 {
@@ -23,6 +40,10 @@ static void push_one(const rh_sph_fluid *f, int64_t i)
     }
     float *out = f->push + 4 * i;
     out[0] = k->volume * rh_f8_sum(x), out[1] = k->volume * rh_f8_sum(y), out[2] = k->volume * rh_f8_sum(z);
+    if (f->wall_q) {
+        push_off_walls(f, i);
+        return;
+    }
     if (own[3] == 0) return;
     RH_SPH_EACH(f->lists->walls, i, near)
     {

@@ -74,8 +74,7 @@ static double as_artificial(const rh_sph_params *p, int dimension, double suppor
 }
 
 // The isochoric kernel lets waves swing as they should. In thick liquids nothing swings, and wendland's keeps particles
-// more even; in full vessels the level of the pressure, which shakes particles that lie unevenly, is the higher the
-// less even they are: with the isochoric one a vortex burst (docs/theory/sph.md, full vessels). In space water at rest
+// more even; in full vessels, where they lie less evenly, neither is better. In space water at rest
 // still moves at 0.016 sqrt(g H) with it, and shows 1.08 of its pressure.
 static const double THICK = 0.05;  // m/s, as the usual artificial viscosity
 static rh_sph_kernel_kind kernel_of(const rh_sph_params *p, const rh_surroundings *around)
@@ -93,6 +92,10 @@ static rh_code sph_create(const void *params, const rh_surroundings *around, rh_
         return rh_fail(status, RH_USER,
                        "sph: found pull: true in a scene with solids; expected none, as water that pulls "
                        "bursts at walls");
+    if (p->wall_term == RH_SPH_UNKNOWNS && around->dynamics)
+        return rh_fail(status, RH_USER,
+                       "sph: found walls: unknowns in a scene with dynamic solids; expected walls that rest or are "
+                       "moved by the scene (regularised and mirrored go with all)");
     sph *me = rh_alloc_zero(sizeof *me, "sph", status);
     if (!me) return RH_MEMORY;
     *self = me;
@@ -165,7 +168,8 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
 // sqrt(q) as the speed of waves. Steps longer than a share of the time that such a wave takes from one particle to the
 // next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor. Viscosity takes such
 // motions down by 1 + (pi / d)^2 nu dt in a step, and the square of the step may be longer by as much: with honey there
-// is no limit left. (Not so in full vessels, where the level of the pressure is free and follows its lowest error.)
+// is no limit left. (Not so in full vessels, where the level of the pressure is free and what is shown of it follows
+// its lowest error.)
 static const double PRESSURE_CFL = 0.25;
 
 // m^2/s: the least kinematic viscosity of any particle.
@@ -529,8 +533,9 @@ static void add_turned(step *s)
 {
     rh_sph_fluid *f = &s->fluid;
     float least = INFINITY;
-    for (int64_t i = 0; i < f->count; i++) f->q[i] += s->turned[i], least = rh_min(least, f->q[i]);
+    for (int64_t i = 0; i < f->count; i++) f->q[i] += f->level + s->turned[i], least = rh_min(least, f->q[i]);
     for (int64_t i = 0; i < f->count; i++) f->q[i] -= least;
+    f->level = least;
 }
 
 static rh_code add_viscosity(step *s, rh_status *status)
@@ -572,7 +577,7 @@ static double particle_mass(const step *s)
     return s->me->params->density * pow((double)s->me->kernel.spacing, s->around->dimension);
 }
 
-static rh_code find_pressure(step *s, const rh_sph_prediction *predict, rh_status *status)
+static rh_code find_pressure(step *s, const rh_sph_prediction *how, rh_status *status)
 {
     static rh_sph_solve_function *const solvers[] = {rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_isph,
                                                      rh_sph_solve_iisph};
@@ -583,7 +588,8 @@ static rh_code find_pressure(step *s, const rh_sph_prediction *predict, rh_statu
                                           .levels = multilevel || p->levels,
                                           .full = p->full,
                                           .clamp_source = p->clamp_source,
-                                          .predict = predict,
+                                          .predict = p->solver == RH_SPH_EXACT ? how : NULL,
+                                          .at_walls = how,
                                           .dynamics = s->around->dynamics,
                                           .mass = particle_mass(s),
                                           .tolerance = p->tolerance,
@@ -779,6 +785,7 @@ static rh_code run(step *s, rh_status *status)
     fill(s);
     stage(s, "sort");
     RH_TRY(rh_sph_walls_build(&s->walls, s->me->walls, &s->me->kernel, s->around, &s->tiles, arena, status));
+    s->report->wall_samples = s->walls.count;
     stage(s, "samples");
     RH_TRY(find_neighbours(s, status));
     stage(s, "neighbours");
@@ -792,7 +799,7 @@ static rh_code run(step *s, rh_status *status)
     bool at_once = p->solver == RH_SPH_EXACT;
     if (!at_once) rh_sph_predict(&s->fluid, &how);
     if (!at_once) stage(s, "densities");
-    RH_TRY(find_pressure(s, at_once ? &how : NULL, status));
+    RH_TRY(find_pressure(s, &how, status));
     stage(s, "projection");
     set_velocities(s);
     RH_TRY(show(s, status));
@@ -844,7 +851,9 @@ static int64_t sph_predict_bytes(const void *params, int dimension, int64_t part
 {
     const rh_sph_params *p = params;
     int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
-    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + (p->pull ? 68 : 40), search = dimension == 3 ? 200 : 104;
+    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + (p->pull ? 68 : 40);
+    if (p->wall_term == RH_SPH_UNKNOWNS) system += 2 * lists + 60;  // one list of all, samples half as many
+    int64_t search = dimension == 3 ? 200 : 104;
     if (system < search) system = search;
     // Of viscosity: arms or weights of pairs, nine vectors of four floats, blocks of the diagonal, grids, growth; the
     // matrix.

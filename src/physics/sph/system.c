@@ -9,7 +9,7 @@
 #include "base/union_find.h"
 #include "physics/sph/pressure.h"
 
-static const float FORESIGHT = 0.5f;    // share of the last pressure that the sweep of RH_SPH_PREDICTED begins with
+const float rh_sph_foresight = 0.5f;    // share of the last pressure that the sweep of RH_SPH_PREDICTED begins with
 static const float THIN = 0.97f;        // RH_SPH_DENSITY: less dense is surface
 static const float SPARSE = 0.01f;      // RH_SPH_SPARSE: less dense by more than this
 static const float ONE_SIDED = 0.2f;    // RH_SPH_GEOMETRIC: h |sum V grad W| of surface particles
@@ -18,7 +18,7 @@ static const float MOST_AMPLIFIED = 5;  // RH_SPH_MIRRORED: of the source
 // What a particle sums up over its neighbours.
 typedef struct row {
     float links, wall_links;   // sums of A_ij and A_is, 1/m^2
-    float drawn;               // sum of A_ij q_j
+    float drawn, wall_drawn;   // sums of A_ij q_j and A_is q_s
     rh_dvec3 gradient, walls;  // sum of (V_i + V_j) / 2 grad W over particles and over walls, 1/m
     rh_dvec3 samples;          // sum of V_s grad W, 1/m
     rh_dvec3 neighbours;       // sum of V_j grad W, 1/m
@@ -36,7 +36,7 @@ static void sum_fluid(rh_sph_system *s, int64_t i, row *r)
     const float *own = f->place + 4 * i;
     rh_f8 zero = rh_f8_all(0), links = zero, drawn = zero, x = zero, y = zero, z = zero, nx = zero, ny = zero,
           nz = zero;
-    float *out = s->links + 8 * (uint64_t)f->lists->fluid.first[i];
+    float *out = s->links + 8 * (uint64_t)s->list->first[i];
     RH_SPH_EACH(f->lists->fluid, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(k, own, f->place, near);
@@ -53,21 +53,33 @@ static void sum_fluid(rh_sph_system *s, int64_t i, row *r)
     r->gradient = minus(x, y, z), r->neighbours = minus(nx, ny, nz);
 }
 
+// Where samples are unknowns they have links too, after those of particles, and pressures of their own; else the
+// particle's.
 static void sum_walls(const rh_sph_system *s, int64_t i, row *r)
 {
     const rh_sph_fluid *f = s->fluid;
     const rh_sph_kernel *k = f->kernel;
-    const float *own = f->place + 4 * i;
-    rh_f8 zero = rh_f8_all(0), links = zero, x = zero, y = zero, z = zero, sx = zero, sy = zero, sz = zero;
+    const float *own = f->place + 4 * i, *q = s->size > f->count ? s->q + f->count : NULL;
+    const uint32_t *first = f->lists->fluid.first;
+    float *out = s->links + 8 * ((uint64_t)s->list->first[i] + first[i + 1] - first[i]);
+    rh_f8 zero = rh_f8_all(0), links = zero, drawn = zero, x = zero, y = zero, z = zero, sx = zero, sy = zero,
+          sz = zero;
     RH_SPH_EACH(f->lists->walls, i, near)
     {
         rh_sph_pairs p = rh_sph_pairs_of(k, own, f->walls->place, near);
         rh_f8 both = own[3] + p.number, half = 0.5f * both * p.slope, whole = p.number * p.slope;
-        links += both * p.slope * p.square / (p.square + k->softening);
+        rh_f8 a = both * p.slope * p.square / (p.square + k->softening);
+        links += a;
+        if (q) {
+            rh_f8_store(out, a);
+            out += 8;
+            drawn += a * rh_f8_gather(q, near);
+        }
         x += half * p.x, y += half * p.y, z += half * p.z;
         sx += whole * p.x, sy += whole * p.y, sz += whole * p.z;
     }
     r->wall_links = rh_f8_sum(links);
+    r->wall_drawn = q ? rh_f8_sum(drawn) : f->q[i] * r->wall_links;
     r->walls = minus(x, y, z), r->samples = minus(sx, sy, sz);
 }
 
@@ -77,27 +89,32 @@ static float source_of(const rh_sph_fluid *f, const rh_sph_solve_options *o, int
     return excess / (f->dt * f->dt);
 }
 
-static bool is_surface(const rh_sph_fluid *f, const rh_sph_solve_options *o, const row *r, int64_t i)
+bool rh_sph_is_surface(int surface, const rh_sph_judged *by)
 {
-    float all = r->links + r->wall_links;
-    switch ((rh_sph_surface)o->surface) {
-    case RH_SPH_DENSITY: return f->density[i] < THIN || all <= 0;
-    case RH_SPH_GEOMETRIC: {
-        rh_dvec3 whole = rh_d3_add(r->neighbours, r->samples);
-        return (double)f->kernel->support * rh_d3_length(whole) > (double)ONE_SIDED || all <= 0;
-    }
-    case RH_SPH_GHOST: return all <= 0;
-    case RH_SPH_SOURCE: return f->excess[i] <= 0 || all <= 0;
-    case RH_SPH_SPARSE: return f->predicted[i] < -SPARSE || r->links <= 0;
+    switch ((rh_sph_surface)surface) {
+    case RH_SPH_DENSITY: return by->density < THIN;
+    case RH_SPH_GEOMETRIC: return by->one_sided > (double)ONE_SIDED;
+    case RH_SPH_GHOST: return false;
+    case RH_SPH_SOURCE: return by->excess <= 0;
+    case RH_SPH_SPARSE: return by->predicted < -SPARSE;
     case RH_SPH_PREDICTED: break;
     }
-    float sweep = source_of(f, o, i) + FORESIGHT * (r->drawn + f->q[i] * r->wall_links);
-    return !(sweep > 0) || all <= 0;
+    return !(by->sweep > 0);
+}
+
+static bool is_surface(const rh_sph_fluid *f, const rh_sph_solve_options *o, const row *r, int64_t i)
+{
+    float all = o->surface == RH_SPH_SPARSE ? r->links : r->links + r->wall_links;
+    const rh_sph_judged by = {f->density[i], f->excess[i], f->predicted[i],
+                              source_of(f, o, i) + rh_sph_foresight * (r->drawn + r->wall_drawn),
+                              (double)f->kernel->support * rh_d3_length(rh_d3_add(r->neighbours, r->samples))};
+    return rh_sph_is_surface(o->surface, &by) || all <= 0;
 }
 
 // What the wall adds to the diagonal, 1/m^2.
 static float wall_term(const rh_sph_fluid *f, const rh_sph_solve_options *o, const row *r, int64_t i)
 {
+    if (o->wall_term == RH_SPH_UNKNOWNS) return 0;
     if (o->wall_term == RH_SPH_MIRRORED)
         return (float)rh_d3_dot(r->samples, r->samples) / (f->density[i] * f->density[i]);
     return (float)fmax(0, rh_d3_dot(rh_d3_add(r->gradient, r->walls), r->walls));
@@ -117,28 +134,31 @@ static void make_row(rh_sph_system *s, const rh_sph_solve_options *o, int64_t i)
     s->unknown[i] = !is_surface(f, o, &r, i);
     s->wall[i] = wall_term(f, o, &r, i);
     if (o->surface == RH_SPH_GHOST) s->wall[i] += rh_max_of(f->kernel->stiffness - r.links - r.wall_links, 0);
+    if (o->wall_term == RH_SPH_UNKNOWNS) r.links += r.wall_links;
     s->diagonal[i] = s->unknown[i] ? r.links + s->wall[i] : 1;
     s->source[i] = s->unknown[i] ? source_of(f, o, i) : 0;
     if (o->wall_term != RH_SPH_MIRRORED || !s->unknown[i]) return;
     s->source[i] = (s->source[i] > 0 ? rh_sph_amplified(r.links, s->wall[i]) : 1) * s->source[i] + s->wall[i] * f->q[i];
 }
 
-static rh_code take(rh_sph_system *s, const rh_sph_fluid *f, rh_arena *arena, rh_status *status)
+static rh_code take(rh_sph_system *s, rh_arena *arena, rh_status *status)
 {
-    size_t count = (size_t)f->count + 8, links = 8 * (size_t)f->lists->fluid.first[f->count];
-    *s = (rh_sph_system){.fluid = f,
-                         .links = rh_arena_take(arena, (links + 8) * sizeof(float), status),
-                         .diagonal = rh_arena_take(arena, count * sizeof(float), status),
-                         .wall = rh_arena_take(arena, count * sizeof(float), status),
-                         .source = rh_arena_take(arena, count * sizeof(float), status),
-                         .unknown = rh_arena_take_zero(arena, count, status)};
+    size_t count = (size_t)s->size + 8, links = 8 * (size_t)s->list->first[s->size];
+    s->links = rh_arena_take(arena, (links + 8) * sizeof(float), status);
+    s->diagonal = rh_arena_take(arena, count * sizeof(float), status);
+    s->wall = rh_arena_take(arena, count * sizeof(float), status);
+    s->source = rh_arena_take(arena, count * sizeof(float), status);
+    s->unknown = rh_arena_take_zero(arena, count, status);
     return s->links && s->diagonal && s->wall && s->source && s->unknown ? RH_OK : RH_MEMORY;
 }
 
 rh_code rh_sph_system_make(rh_sph_system *s, rh_sph_fluid *f, const rh_sph_solve_options *o, rh_arena *arena,
                            rh_status *status)
 {
-    RH_TRY(take(s, f, arena, status));
+    *s = (rh_sph_system){.fluid = f, .size = f->count, .list = &f->lists->fluid, .q = f->q, .sums = f->sums};
+    bool joined = o->wall_term == RH_SPH_UNKNOWNS;
+    if (joined) RH_TRY(rh_sph_walls_join(s, arena, status));
+    RH_TRY(take(s, arena, status));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) f->place[4 * i + 3] = f->kernel->volume / f->density[i];
     int64_t unknowns = 0;
@@ -148,22 +168,21 @@ rh_code rh_sph_system_make(rh_sph_system *s, rh_sph_fluid *f, const rh_sph_solve
         unknowns += s->unknown[i];
     }
     s->unknowns = unknowns;
-    return RH_OK;
+    return joined ? rh_sph_walls_rows(s, o, arena, status) : RH_OK;
 }
 
 double rh_sph_system_apply(const rh_sph_system *s, const float *x, float *y)
 {
-    const rh_sph_fluid *f = s->fluid;
-    int64_t blocks = rh_blocks(f->count);
+    int64_t blocks = rh_blocks(s->size);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t b = 0; b < blocks; b++) {
         double sum = 0;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++) {
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, s->size); i++) {
             y[i] = 0;
             if (!s->unknown[i]) continue;
-            const float *links = s->links + 8 * (uint64_t)f->lists->fluid.first[i];
+            const float *links = s->links + 8 * (uint64_t)s->list->first[i];
             rh_f8 drawn = rh_f8_all(0);
-            RH_SPH_EACH(f->lists->fluid, i, near)
+            RH_SPH_EACH(*s->list, i, near)
             {
                 drawn += rh_f8_load(links) * rh_f8_gather(x, near);
                 links += 8;
@@ -171,15 +190,15 @@ double rh_sph_system_apply(const rh_sph_system *s, const float *x, float *y)
             y[i] = s->diagonal[i] * x[i] - rh_f8_sum(drawn);
             sum += (double)x[i] * (double)y[i];
         }
-        f->sums[b] = sum;
+        s->sums[b] = sum;
     }
-    return rh_sph_sum(f);
+    return rh_sum(s->sums, blocks);
 }
 
 // --- parts without a level -------------------------------------------------------------------------------------------
 static bool has_level(const rh_sph_system *s, int64_t i)
 {
-    const rh_sph_list *list = &s->fluid->lists->fluid;
+    const rh_sph_list *list = s->list;
     if (s->wall[i] > 0) return true;
     for (uint64_t n = 8 * (uint64_t)list->first[i]; n < 8 * (uint64_t)list->first[i + 1]; n++)
         if (s->links[n] > 0 && !s->unknown[list->near[n]]) return true;
@@ -188,9 +207,9 @@ static bool has_level(const rh_sph_system *s, int64_t i)
 
 static void join_parts(const rh_sph_system *s, int32_t *parent)
 {
-    const rh_sph_list *list = &s->fluid->lists->fluid;
-    for (int64_t i = 0; i < s->fluid->count; i++) parent[i] = (int32_t)i;
-    for (int64_t i = 0; i < s->fluid->count; i++)
+    const rh_sph_list *list = s->list;
+    for (int64_t i = 0; i < s->size; i++) parent[i] = (int32_t)i;
+    for (int64_t i = 0; i < s->size; i++)
         for (uint64_t n = 8 * (uint64_t)list->first[i]; s->unknown[i] && n < 8 * (uint64_t)list->first[i + 1]; n++)
             if (s->links[n] > 0 && list->near[n] < (uint32_t)i && s->unknown[list->near[n]])
                 rh_union_join(parent, (int32_t)i, (int32_t)list->near[n]);
@@ -198,7 +217,7 @@ static void join_parts(const rh_sph_system *s, int32_t *parent)
 
 rh_code rh_sph_system_anchor(rh_sph_system *s, rh_arena *arena, int64_t *anchored, rh_status *status)
 {
-    int64_t count = s->fluid->count;
+    int64_t count = s->size;
     *anchored = 0;
     int32_t *parent = rh_arena_take(arena, ((size_t)count + 1) * sizeof *parent, status),
             *least = rh_arena_take(arena, ((size_t)count + 1) * sizeof *least, status);

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Cells without room have no material of their own, or a trace: those of the cells beside them say whether they count.
+// Cells beside them that have next to no room either do not: a cell behind the wall beside which a floor begins to sink
+// has an eighth of the room of the cell before it, and with it columns lagged behind their floor by 0.3 of a cell.
 #include "physics/dead_cells.h"
 
 #include <math.h>

@@ -30,6 +30,7 @@
 #include "grid/spread.h"
 #include "grid/transfer.h"
 #include "physics/carry.h"
+#include "physics/dead_cells.h"
 #include "physics/drag.h"
 #include "physics/observer.h"
 #include "physics/pushed.h"
@@ -205,8 +206,12 @@ static rh_code find_sealed(step *s, rh_status *status)
 // empty, nine cells' worth at once, and the next step threw it out again, at thousands of metres a second.
 static rh_code prepare(step *s, const rh_cut_cells *cut, rh_status *status)
 {
-    return rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, cut, s->cells, s->fill, s->sealed.tight, s->arena,
-                            status);
+    uint8_t *also = s->sealed.tight;
+    rh_dead_cells dead = {&s->tiles,         cut, s->around->obstacles, s->cells, (float)s->options->limit.air,
+                          s->around->gravity};
+    if (s->options->shares == RH_BLUR_SHUT && s->around->obstacles->count > 0)
+        RH_TRY(rh_dead_cells_find(&dead, also, s->arena, &also, status));
+    return rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, cut, s->cells, s->fill, also, s->arena, status);
 }
 
 static rh_code to_grid(step *s, rh_status *status)

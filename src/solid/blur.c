@@ -198,6 +198,14 @@ static void keep_shut(const blur *b, const float *wide, const float *room, int a
     }
 }
 
+static bool near_movable(const rh_obstacles *obstacles, const rh_cut_near *near)
+{
+    if (near->count == RH_CUT_NEAR) return obstacles->any_moving;
+    bool any = false;
+    for (int i = 0; i < near->count; i++) any = any || !obstacles->items[near->items[i]].rests;
+    return any;
+}
+
 void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, rh_blur_form form,
                        int per_axis, int32_t t, rh_blur_values *out)
 {
@@ -222,7 +230,7 @@ void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, con
         const int lattice[3] = {a == 0 ? WHOLE : HALF, a == 1 ? WHOLE : HALF, a == 2 ? WHOLE : HALF};
         spread(&b, solid, lattice, pass);
         if (form == RH_BLUR_SMOOTH) keep_open(&b, pass, room, a, out->pass[a]);
-        else if (form == RH_BLUR_SHUT && !obstacles->any_moving) keep_shut(&b, pass, room, a, out->pass[a]);
+        else if (form == RH_BLUR_SHUT && !near_movable(obstacles, near)) keep_shut(&b, pass, room, a, out->pass[a]);
         else keep(&b, pass, out->pass[a]);
     }
 }

@@ -51,8 +51,7 @@ rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view,
     RH_TRY(rh_faces_new(&faces->start, tiles, false, view->arena, status));
     RH_TRY(rh_faces_new(&faces->open, tiles, false, view->arena, status));
     float scale = view->dt * tiles->inverse_h;
-    // Where a solid can move all faces stay as they are, there as in solid/blur.h.
-    int upright = view->around->obstacles->any_moving ? -1 : rh_upright_axis(view->around->gravity, tiles->dimension);
+    int upright = rh_upright_axis(view->around->gravity, tiles->dimension);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++) {

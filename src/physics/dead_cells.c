@@ -16,6 +16,7 @@ static const float NO_ROOM = 0.01f;                 // share of a cell: less is 
 static const float NOTHING = 1e-5f;                 // filling: less is no material
 static const float MORE = 10;                       // times the room of the cell: neighbours that count
 static const float ALONG = 0.9999f;                 // largest part of the normal of a wall along the grid
+static const double BEND = 0.02;                    // cells that a flat wall may bend away within one, by rounding
 static const float LEANS = 0.087f, LEVEL = 0.996f;  // gravity along the normal of upright and level walls: 5 degrees
 
 // Is a wall of this normal, of any length, a slope?
@@ -31,25 +32,44 @@ static rh_i8 is_slope(const rh_f8 normal[3], int dimension, rh_vec3 down)
     return (most < ALONG * size) & (along > LEANS * size) & (along < LEVEL * size);
 }
 
-// Of the cells in `bits` those beside a slope. The differences of distances point between the walls of an edge, as if
-// it were a slope, so where they do the nearest wall is asked itself. (Edges of a slit taken for slopes: sand left it
-// at 44 m/s for 11.)
-static int slopes_row(const rh_dead_cells *of, const rh_rows *distance, rh_vec3 down, int32_t t, int r, int bits)
+// Does the wall of normal n at distance d (m) of x bend away within a cell? Seen from half a cell before it.
+static bool bends(const rh_dead_cells *of, rh_dvec3 x, rh_dvec3 n, double d)
+{
+    double h = of->tiles->h;
+    rh_dvec3 before = rh_d3_add(x, rh_d3_scale(n, 0.5 * h - d));
+    for (int a = 0; a < of->tiles->dimension; a++) {
+        rh_dvec3 axis = {a == 0, a == 1, a == 2}, along = rh_d3_sub(axis, rh_d3_scale(n, rh_d3_dot(axis, n)));
+        double length = rh_d3_length(along);
+        if (length < 0.5) continue;
+        for (int side = -1; side <= 1; side += 2) {
+            rh_dvec3 beside = rh_d3_add(before, rh_d3_scale(along, side * h / length));
+            if (rh_obstacles_distance(of->obstacles, beside, NULL) > (0.5 + BEND) * h) return true;
+        }
+    }
+    return false;
+}
+
+// Of the cells in `bits` those beside a wall that is neither upright nor level, or not flat. The differences of
+// distances point between the walls of an edge, as if it were a slope, so where they do the nearest wall is asked
+// itself. (Edges of a slit taken for slopes: sand left it at 44 m/s for 11.)
+static int others_row(const rh_dead_cells *of, const rh_rows *distance, rh_vec3 down, int32_t t, int r, int bits)
 {
     const rh_tiles *tiles = of->tiles;
     rh_f8 normal[3];
     for (int a = 0; a < tiles->dimension; a++) normal[a] = rh_row_above(distance, a, r) - rh_row_below(distance, a, r);
-    bits &= rh_i8_bits(is_slope(normal, tiles->dimension, down));
+    int seems_slope = rh_i8_bits(is_slope(normal, tiles->dimension, down)), out = 0;
     for (int i = 0; i < 8; i++) {
+        if (!(bits >> i & 1)) continue;
         int which = -1;
         rh_dvec3 x = rh_d3_from(rh_cell_center(tiles, t, i, r & 7, r >> 3));
-        if (bits >> i & 1) rh_obstacles_distance(of->obstacles, x, &which);
+        double d = rh_obstacles_distance(of->obstacles, x, &which);
         if (which < 0) continue;
-        rh_vec3 n = rh_v3_from(rh_obstacles_normal(of->obstacles, which, x));
-        rh_f8 own[3] = {rh_f8_all(n.x), rh_f8_all(n.y), rh_f8_all(n.z)};
-        if (!rh_i8_bits(is_slope(own, tiles->dimension, down))) bits &= ~(1 << i);
+        rh_dvec3 n = rh_obstacles_normal(of->obstacles, which, x);
+        rh_f8 own[3] = {rh_f8_all((float)n.x), rh_f8_all((float)n.y), rh_f8_all((float)n.z)};
+        bool slope = (seems_slope >> i & 1) && rh_i8_bits(is_slope(own, tiles->dimension, down));
+        if (slope || bends(of, x, n, d)) out |= 1 << i;
     }
-    return bits;
+    return out;
 }
 
 static void find_tile(const rh_dead_cells *of, rh_vec3 down, int32_t t, uint8_t *out)
@@ -76,7 +96,7 @@ static void find_tile(const rh_dead_cells *of, rh_vec3 down, int32_t t, uint8_t 
             recedes |= high_open & (rh_row_above(&wall[a], a, r) < zero);
         }
         int bits = rh_i8_bits(none & near & ~recedes);
-        if (bits) bits &= ~slopes_row(of, &distance, down, t, r, bits);
+        if (bits) bits &= ~others_row(of, &distance, down, t, r, bits);
         out[r] |= (uint8_t)bits;
     }
 }

@@ -69,6 +69,28 @@ static rh_dvec3 position_of(const blur *b, double x, double y, double z)
     return rh_d3((at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, deep ? (at.z * RH_TILE + z) * h : 0);
 }
 
+static float rounded(double share) { return share < 1e-5 ? 0 : share > 1 - 1e-5 ? 1 : (float)share; }
+
+static bool near_movable(const rh_obstacles *obstacles, const rh_cut_near *near)
+{
+    if (near->count == RH_CUT_NEAR) return obstacles->any_moving;
+    bool any = false;
+    for (int i = 0; i < near->count; i++) any = any || !obstacles->items[near->items[i]].rests;
+    return any;
+}
+
+// Whether the point at distance d (m) from solid `which` is at a wall along the grid with two cells of free space
+// before it. In narrower passages room decides how fast what is pressed leaves.
+static bool is_at_wide_wall(const blur *b, rh_dvec3 x, int which, double d)
+{
+    double h = b->tiles->h;
+    rh_dvec3 n = rh_obstacles_normal(b->obstacles, which, x);
+    if (fmax(fabs(n.x), fmax(fabs(n.y), fabs(n.z))) < 1 - 1e-6) return false;
+    rh_dvec3 before = rh_d3_add(x, rh_d3_scale(n, h - d));
+    if (rh_cut_tile_distance(b->obstacles, b->near, before, &which) > (1 - 1e-6) * h || which < 0) return true;
+    return rh_d3_dot(n, rh_obstacles_normal(b->obstacles, which, before)) > -0.5;
+}
+
 // Solid share of the small box around a point. In the sampled form a point is solid or free, and one on a wall itself
 // is free, whatever rounding says: neighbouring tiles evaluate the same points from different corners and must agree,
 // and liquid that was seeded there must not find too little room. But a solid that can move takes and gives room
@@ -79,13 +101,16 @@ static float solid_share(const blur *b, rh_dvec3 x)
 {
     int which;
     double h = b->tiles->h, width = h / b->per_axis, d = rh_cut_tile_distance(b->obstacles, b->near, x, &which);
-    bool moves = which >= 0 && !b->obstacles->items[which].rests;
-    if (b->form != RH_BLUR_SMOOTH) return moves ? (float)fmin(fmax(0.5 - d / width, 0), 1) : d < -1e-5 * h;
+    if (b->form != RH_BLUR_SMOOTH) {
+        if (which >= 0 && !b->obstacles->items[which].rests) return (float)fmin(fmax(0.5 - d / width, 0), 1);
+        bool gradual = b->form == RH_BLUR_SHUT && which >= 0 && fabs(d) < 0.5 * width &&
+                       !near_movable(b->obstacles, b->near) && is_at_wide_wall(b, x, which, d);
+        return gradual ? rounded(0.5 - d / width) : d < -1e-5 * h;
+    }
     if (which < 0 || fabs(d) > 0.5 * sqrt((double)b->tiles->dimension) * width) return d < 0;
     rh_dvec3 n = rh_obstacles_normal(b->obstacles, which, x);
     double across = fabs(n.x) + fabs(n.y) + (b->tiles->dimension == 3 ? fabs(n.z) : 0);
-    double share = 0.5 - d / (width * fmax(across, 0.5));
-    return share < 1e-5 ? 0 : share > 1 - 1e-5 ? 1 : (float)share;
+    return rounded(0.5 - d / (width * fmax(across, 0.5)));
 }
 
 // The solid share of each point of cell (i, j, k), each index -2 .. 8. Returns whether any is solid.
@@ -196,14 +221,6 @@ static void keep_shut(const blur *b, const float *wide, const float *room, int a
         bool beside_wall = wide[at] > 0 && fminf(room[at], room[at - wide_step(axis)]) == 0;
         out[c] = beside_wall && is_along_grid(b, position_of(b, x[0], x[1], x[2])) ? 0 : wide[at];
     }
-}
-
-static bool near_movable(const rh_obstacles *obstacles, const rh_cut_near *near)
-{
-    if (near->count == RH_CUT_NEAR) return obstacles->any_moving;
-    bool any = false;
-    for (int i = 0; i < near->count; i++) any = any || !obstacles->items[near->items[i]].rests;
-    return any;
 }
 
 void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, rh_blur_form form,

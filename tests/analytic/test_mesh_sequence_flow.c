@@ -86,15 +86,25 @@ static void a_growing_ball_lifts_the_water(void **state)
 }
 
 typedef struct outcome {
-    double energy, height, middle;
+    double energy, height, middle;  // at the end
+    double mean_energy;             // over all steps
+    int steps;
 } outcome;
+
+static void add_energy(lab *l, void *user)
+{
+    outcome *o = user;
+    o->mean_energy += lab_kinetic(l);
+    o->steps++;
+}
 
 static outcome push_with(const char *method, const char *solid)
 {
     lab l;
-    outcome o;
+    outcome o = {0};
     lab_open(&l, "dimension: 2\ncell: 0.04\nphysics: {%s: {}}\n" WATER "solids: [" TANK ", %s]\n", method, solid);
-    lab_run(&l, 0.4, NULL, NULL);
+    lab_run(&l, 0.4, add_energy, &o);
+    o.mean_energy /= o.steps;
     o.energy = lab_kinetic(&l);
     o.height = lab_center(&l).y;
     o.middle = lab_center(&l).x;
@@ -116,12 +126,14 @@ static void carried_by_files_is_as_carried_by_keys(void **state)
              folder);
     for (int m = 0; m < 3; m++) {
         outcome a = push_with(methods[m], sequence), b = push_with(methods[m], keyed);
-        print_message("  %s: energy %.5f and %.5f J/kg, centre (%.5f, %.5f) and (%.5f, %.5f) m\n", methods[m], a.energy,
-                      b.energy, a.middle, a.height, b.middle, b.height);
-        // Distances are sampled on other lattices. Found: 0, 1.7 and 15 %; with cells of half the size 6 % in the
-        // liquid, whose wake is turbulent. In sand, faces that are closed by half or more are the wall's, and a little
-        // more or less of distance decides: its energy of a moment is off by more, where it lies by no more.
-        assert_true(fabs(a.energy / b.energy - 1) < (m == 2 ? 0.2 : 0.1));
+        print_message("  %s: energy %.5f and %.5f J/kg, mean %.5f and %.5f, centre (%.5f, %.5f) and (%.5f, %.5f) m\n",
+                      methods[m], a.energy, b.energy, a.mean_energy, b.mean_energy, a.middle, a.height, b.middle,
+                      b.height);
+        // Distances are sampled on other lattices. Found at the end: 0 and 0.4 %; with cells of half the size 6 % in
+        // the liquid, whose wake is turbulent. In sand single slides decide about the energy of a moment (ball moved by
+        // 0.3 mm: -20 to +50 %), less about its mean (10 %; found 4).
+        if (m < 2) assert_true(fabs(a.energy / b.energy - 1) < 0.1);
+        assert_true(fabs(a.mean_energy / b.mean_energy - 1) < 0.1);
         assert_true(fabs(a.middle - b.middle) < 2e-3 && fabs(a.height - b.height) < 2e-3);
     }
 }

@@ -654,16 +654,17 @@ static const double MOST_GAIN = 0.001, MOST_WALLS_OFF = 0.03;
 
 // Where probes are known to miss more of what walls got (docs/probes.md): the two baselines give closed faces, or parts
 // that move as rigid ones, their velocity before anything is shown; a slab that hits a ceiling and coarse sand lose
-// some; of splash over a bed across the grid what is spread into the bed is not shown; drops of four
-// cells under tension weigh a little more or less than their pressure assumes.
+// some; of sand on a floor between planes of the grid a part is held by what stops sand at rest; of splash over a bed
+// across the grid what is spread into the bed is not shown; drops of four cells under tension weigh a little more or
+// less than their pressure assumes.
 static double walls_off(const char *name)
 {
     static const struct {
         const char *name;
         double share;
     } known[] = {
-        {"separating", 0.06}, {"splash_bilateral", 0.15}, {"sand_column", 0.35}, {"sand_incompressible_dynamic", 0.8},
-        {"sand_pile", 0.1},   {"splash_beach", 0.05},     {"tension", 0.05}};
+        {"separating", 0.06}, {"splash_bilateral", 0.15}, {"sand_column", 0.35},  {"sand_incompressible_dynamic", 0.8},
+        {"sand_pile", 0.1},   {"sand_silo_between", 0.1}, {"splash_beach", 0.05}, {"tension", 0.05}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, name) == 0) return known[i].share;
     return MOST_WALLS_OFF;

@@ -287,7 +287,7 @@ static void a_floor_at_rest_bears_what_janssen_says(void **state)
                            {.of = {0.12, 0.36, 0.02, 0.5, 0, 3}, .until = 1.5},
                            {.of = {0.2, 0.8, 0.02, 0.5, 0, 2}, .fall = 20, .until = 3},
                            {.of = {0.16, 0.48, 0.02, 0.3, 0, 3}, .fall = 3, .until = 2},
-                           {.of = {0.2, 0.8, 0.005, 0.5, 0, 2}, .until = 2}};
+                           {.of = {0.2, 0.8, 0.005, 0.5, 0, 2}, .until = 4}};
     for (int n = 0; n < (getenv("RHEO_LONG") ? 15 : 12); n++) expect_janssen(&all[n]);
 }
 

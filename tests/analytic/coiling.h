@@ -16,6 +16,7 @@ typedef struct thread {
     int dimension;
     double width, fall, speed;  // m, m, m/s: thickness or diameter at the nozzle, height of the nozzle
     double viscosity, density;  // Pa s, kg/m^3
+    bool particles;             // the method: smoothed particles, two a cell, instead of the grid's liquid
     double cells;               // in its width
     double cfl, gravity;
     int turns;     // of viscosity and pressure in a step
@@ -91,14 +92,17 @@ static inline void pour(thread *t, double until)
     else
         snprintf(shape, sizeof shape, "{cylinder: {from: [0, %.9g, 0], to: [0, %.9g, 0], radius: %.9g}}", t->fall,
                  above, r);
+    char method[128];
+    if (t->particles) snprintf(method, sizeof method, "sph: {viscosity: %g, density: %g}", t->viscosity, t->density);
+    else
+        snprintf(method, sizeof method, "liquid: {viscosity: %g, density: %g, cfl: %g, viscosity_turns: %d}",
+                 t->viscosity, t->density, t->cfl, t->turns);
     lab_open(&l,
-             "dimension: %d\ncell: %.9g\nframes: {last: 9999}\ngravity: [0, %g, 0]\n"
-             "physics: {liquid: {viscosity: %g, density: %g, cfl: %g, viscosity_turns: %d}}\n"
+             "dimension: %d\ncell: %.9g\nframes: {last: 9999}\ngravity: [0, %g, 0]\nphysics: {%s}\n"
              "emitters: [{velocity: [0, %g, 0], shape: %s}]\n"
              "solids: [{shape: {plane: {normal: [0, 1, 0]}}, wall: no_slip, "
              "motion: {keys: [{time: 0}, {time: %.9g, translate: [0, %.9g, 0]}]}}]\n",
-             t->dimension, h, -t->gravity, t->viscosity, t->density, t->cfl, t->turns, -t->speed, shape, until,
-             -t->floor * until);
+             t->dimension, h, -t->gravity, method, -t->speed, shape, until, -t->floor * until);
     lab_run(&l, until, watch, t);
     lab_close(&l);
 }

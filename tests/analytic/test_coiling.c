@@ -193,6 +193,7 @@ typedef struct coil {
     int turns;
     double near, until;  // diameters; s
     double count;        // turns that count
+    bool particles;
 } coil;
 
 // Diameter 8 mm, 0.1 m/s. Returns the share of the theory's frequency.
@@ -203,6 +204,7 @@ static double coil_share(const coil *row)
     t = make(3, row->slender, row->cells);
     t.viscosity = row->viscosity, t.gravity = row->gravity;
     t.floor = row->floor, t.turns = row->turns, t.near = row->near * t.width;
+    t.particles = row->particles;
     t.from = 0.5;
     pour(&t, row->until);
     double found = coil_frequency(&t, row->count, &heap);
@@ -228,10 +230,19 @@ static void threads_coil_as_slender_ones(void **state)
 {
     (void)state;
     static const coil rows[] = {
-        {100, 9.81, 10, 8, 0, 1, 0, 2.45, 1.5},
-        {800, 0, 10, 6, 0.006, 20, 0, 4.9, 1},
-        {8, 0, 12, 6, 0.007, 20, 6, 7, 3},
+        {100, 9.81, 10, 8, 0, 1, 0, 2.45, 1.5, false},
+        {800, 0, 10, 6, 0.006, 20, 0, 4.9, 1, false},
+        {8, 0, 12, 6, 0.007, 20, 6, 7, 3, false},
     };
+    if (!getenv("RHEO_LONG")) return;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) assert_true(fabs(coil_share(&rows[n]) - 1) < 0.2);
+}
+
+// Eight smoothed particles across.
+static void threads_of_particles_do_so_too(void **state)
+{
+    (void)state;
+    static const coil rows[] = {{100, 9.81, 10, 4, 0, 1, 0, 2.7, 2, true}, {250, 9.81, 10, 4, 0, 1, 0, 3.2, 2, true}};
     if (!getenv("RHEO_LONG")) return;
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) assert_true(fabs(coil_share(&rows[n]) - 1) < 0.2);
 }
@@ -248,6 +259,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(folds_follow_height_or_inertia_without_gravity),
         cmocka_unit_test(slender_threads_have_three_regimes),
         cmocka_unit_test(threads_coil_as_slender_ones),
+        cmocka_unit_test(threads_of_particles_do_so_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,6 +298,7 @@ rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *param
     spread s;
     flow->gather = NULL;
     flow->room = NULL;
+    flow->open = NULL;
     RH_TRY(copy_base(flow, base, status));
     RH_TRY(rh_tiles_build(&flow->tiles, base->dimension, h, rh_points_data(&flow->points, "P", RH_POINT_VEC3F),
                           flow->points.count, MARGIN, arena, status));

@@ -24,6 +24,13 @@ typedef struct rh_foam_map {
     uint32_t none;
 } rh_foam_map;
 
+// A ball without solids beside a cell that solids are near to: larger than what fits into the cell, so that it reaches
+// nearly all that is on its side of a flat wall. Radius 0: none.
+typedef struct rh_foam_open {
+    rh_vec3 center;
+    float radius;
+} rh_foam_open;
+
 typedef struct rh_foam_flow {
     rh_tiles tiles;
     rh_foam_map map;
@@ -34,9 +41,10 @@ typedef struct rh_foam_flow {
     rh_vec3 *normal;       // out of the liquid, of unit length; 0 where there is none
     rh_foam_cell *gather;  // velocity at which foam draws together, at -1 none; NULL: it does not
     float *room;           // m: no solid is nearer than this to the centre of the cell, at -1: -1; NULL: there is none
+    const rh_foam_open *open;  // of the cell, where there is room
 } rh_foam_flow;
 
-// `gather` and `room` are left NULL.
+// `gather`, `room` and `open` are left NULL.
 rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *params, const rh_base_run *base,
                            rh_arena *arena, rh_status *status);
 

@@ -21,49 +21,6 @@
 
 enum { LANES = 8, SIDE = RH_TILE + 2 };
 
-// --- solids ----------------------------------------------------------------------------------------------------------
-// How far solids are at least from the centre of a cell, so that few particles need a test for collisions: a distance
-// changes by no more than the way. A block of cells is asked about at its middle, and its parts only where that does
-// not make sure that all of a cell is clear.
-typedef struct survey {
-    const rh_obstacles *obstacles;
-    const rh_tiles *tiles;
-    float *room;  // of the tile's cells
-    int32_t tile;
-} survey;
-
-static void find_room(const survey *s, int i, int j, int k, int side)
-{
-    const rh_tiles *t = s->tiles;
-    bool deep = t->dimension == 3;
-    float half = 0.5f * (float)(side - 1) * t->h;
-    int which, layers = deep ? side : 1;
-    rh_vec3 at = rh_v3_add(rh_cell_center(t, s->tile, i, j, k), rh_v3(half, half, deep ? half : 0));
-    double far = rh_obstacles_distance(s->obstacles, rh_d3_from(at), &which);
-    double room = which < 0 ? 1e30 : far - sqrt(t->dimension) * (double)half;
-    if (side > 1 && room < (double)t->h) {
-        for (int n = 0; n < 1 << t->dimension; n++)
-            find_room(s, i + (n & 1) * side / 2, j + (n >> 1 & 1) * side / 2, k + (n >> 2) * side / 2, side / 2);
-        return;
-    }
-    for (int n = 0; n < side * side * layers; n++)
-        s->room[i + n % side + 8 * (j + n / side % side) + 64 * (k + n / (side * side))] = (float)room;
-}
-
-static rh_code find_rooms(const rh_foam_motion *m, rh_status *status)
-{
-    const rh_tiles *t = &m->flow->tiles;
-    m->flow->room = rh_arena_take(m->arena, (size_t)(rh_tiles_values(t) + 1) * sizeof *m->flow->room, status);
-    if (!m->flow->room) return RH_MEMORY;
-    *m->flow->room++ = -1;  // of cell -1
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < t->count; n++) {
-        const survey s = {m->around->obstacles_after, t, m->flow->room + (int64_t)n * t->cells, n};
-        find_room(&s, 0, 0, 0, RH_TILE);
-    }
-    return RH_OK;
-}
-
 // --- eight particles -------------------------------------------------------------------------------------------------
 // A law of motion over the step.
 typedef struct law {
@@ -308,6 +265,15 @@ static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_f
     return over;
 }
 
+// Whether a place in a cell, `off` (m²) from its centre, is farther than `gap` from all solids, as far as is known.
+static inline bool is_clear(const rh_foam_flow *flow, int64_t cell, float gap, float off, rh_vec3 x)
+{
+    const rh_foam_open *open = &flow->open[cell];
+    float left = flow->room[cell] - gap, beside = open->radius - gap;
+    rh_vec3 way = rh_v3_sub(x, open->center);
+    return (left > 0 && off < left * left) || (beside > 0 && rh_v3_dot(way, way) < beside * beside);
+}
+
 // Those of the eight, now at x, that a wall may be near to, pushed out of it.
 static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s, rh_vec3 *x, rh_vec3 *v, int count)
 {
@@ -331,8 +297,8 @@ static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s
     for (; near; near &= near - 1) {
         int n = __builtin_ctz((unsigned)near);
         int32_t tile = tiles[n];
-        float left = tile < 0 ? -1 : room[(int64_t)tile * flow->tiles.cells + now.local[n]] - gap;
-        if (!(left > 0 && off[n] < left * left)) rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
+        if (tile < 0 || !is_clear(flow, (int64_t)tile * flow->tiles.cells + now.local[n], gap, off[n], x[n]))
+            rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
     }
 }
 
@@ -491,7 +457,8 @@ rh_code rh_foam_move(const rh_foam_motion *m, rh_points *points, int32_t *tiles,
     gone->counts = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->counts, status);
     gone->fastest = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->fastest, status);
     if (!gone->items || !gone->counts || !gone->fastest) return RH_MEMORY;
-    if (m->around->obstacles_after->count) RH_TRY(find_rooms(m, status));
+    if (m->around->obstacles_after->count)
+        RH_TRY(rh_foam_walls_find(m->walls, m->around->obstacles_after, m->flow, m->arena, status));
     if (m->params->gather > 0) RH_TRY(find_gather(m, &p, count, status));
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t b = 0; b < gone->blocks; b++) {

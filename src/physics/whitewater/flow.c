@@ -305,12 +305,14 @@ rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *param
     RH_TRY(rh_tiles_sort(&flow->tiles, &flow->points, arena, status));
     RH_TRY(build_map(flow, arena, status));
     size_t values = (size_t)rh_tiles_values(&flow->tiles) + 8;
-    size_t padded = (size_t)flow->tiles.count * (size_t)rh_block_values(&flow->tiles, 1) + 8;
+    size_t block_values = (size_t)rh_block_values(&flow->tiles, 1), all = (size_t)flow->tiles.count * block_values;
+    size_t padded = all + block_values + 8;
     flow->cells = rh_arena_take(arena, padded * sizeof *flow->cells, status);
     flow->moved = rh_arena_take(arena, padded * sizeof *flow->moved, status);
     flow->rate = rh_arena_take(arena, values * sizeof *flow->rate, status);
     flow->normal = rh_arena_take(arena, values * sizeof *flow->normal, status);
     if (!flow->cells || !flow->moved || !flow->rate || !flow->normal) return RH_MEMORY;
+    memset(flow->moved + all, 0, (padded - all) * sizeof *flow->moved);
     RH_TRY(spread_base(flow, arena, &s, status));
     fill_cells(flow, &s, full);
     fill_borders(flow);

@@ -36,7 +36,7 @@ typedef struct rh_foam_flow {
     rh_foam_map map;
     rh_points points;      // of the base, sorted: P, v, id. Keeps its memory from step to step
     rh_foam_cell *cells;   // [tiles.count * rh_block_values(tiles, 1)]: each tile with the cells around it
-    rh_foam_cell *moved;   // the same with share times velocity for v: what is interpolated
+    rh_foam_cell *moved;   // the same with share times velocity for v: what is interpolated; and a tile of zeros
     float *rate;           // 1/s: particles that one particle of the base in the cell makes
     rh_vec3 *normal;       // out of the liquid, of unit length; 0 where there is none
     rh_foam_cell *gather;  // velocity at which foam draws together, at -1 none; NULL: it does not

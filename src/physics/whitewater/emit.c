@@ -43,10 +43,10 @@ static ticks ticks_in(const rh_foam_emission *e)
 }
 
 // The whole part of a number and a random one.
-static int64_t drawn(const rh_foam_emission *e, float wanted, int64_t id, int64_t tick, uint32_t which)
+static inline int64_t drawn(uint64_t seed, float wanted, int64_t id, int64_t tick, uint32_t which)
 {
     if (!(wanted > 0)) return 0;
-    float n = floorf(wanted + rh_random(e->around->seed, (uint64_t)id, (uint32_t)tick, which));
+    float n = floorf(wanted + rh_random(seed, (uint64_t)id, (uint32_t)tick, which));
     return (int64_t)rh_min(n, MOST_AT_ONCE);
 }
 
@@ -112,6 +112,7 @@ rh_code rh_foam_emit(const rh_foam_emission *e, rh_points *points, rh_status *st
 {
     const rh_tiles *t = &e->flow->tiles;
     const ticks now = ticks_in(e);
+    const uint64_t seed = e->around->seed;
     const int64_t *id = rh_points_data(&e->flow->points, "id", RH_POINT_I64);
     const rh_vec3 *x = rh_points_data(&e->flow->points, "P", RH_POINT_VEC3F),
                   *v = rh_points_data(&e->flow->points, "v", RH_POINT_VEC3F);
@@ -130,7 +131,7 @@ rh_code rh_foam_emit(const rh_foam_emission *e, rh_points *points, rh_status *st
                 if (!(wanted > 0)) continue;
                 for (uint32_t i = t->first[cell]; i < t->first[cell + 1]; i++)
                     for (int64_t tick = now.first; tick < now.end && (makes[i] || !fill); tick++) {
-                        int64_t made = drawn(e, wanted, id[i], tick, 0);
+                        int64_t made = drawn(seed, wanted, id[i], tick, 0);
                         makes[i] |= made > 0;
                         const parent from = {x[i], v[i], id[i]};
                         for (int64_t k = 0; k < made && fill && before + to < points->count; k++, to++)
@@ -179,7 +180,7 @@ static int64_t left_by(const rh_foam_emission *e, rh_vec3 x, rh_vec3 next, int64
     if (cell < 0 || rh_foam_sample(e->flow, cell, next).share < SURFACE) return 0;
     cell = rh_foam_find(e->flow, rh_foam_tile(e->flow, cell), x);
     if (rh_foam_sample(e->flow, cell, x).share >= SURFACE) return 0;
-    return drawn(e, (float)e->params->entry, id, tick, ENTRY);
+    return drawn(e->around->seed, (float)e->params->entry, id, tick, ENTRY);
 }
 
 // Somewhere on the way of the next interval, below the surface, with a third of the drop's velocity.

@@ -20,7 +20,7 @@
 #include "physics/step.h"
 #include "physics/whitewater/move.h"
 
-enum { SORT_EVERY = 4, PARTS = 16 };  // steps; of the particles, when they are sorted
+enum { SORT_EVERY = 8, PARTS = 16 };  // steps; of the particles, when they are sorted
 
 typedef struct whitewater {
     const rh_whitewater_params *params;

@@ -76,3 +76,6 @@ int64_t rh_foam_find(const rh_foam_flow *flow, int32_t other, rh_vec3 x);
 // Linear between cell centres, at a place in a cell; the velocity is the mean of the liquid's. Share 0: nothing is
 // near.
 rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, int64_t cell, rh_vec3 x);
+// The classes of what is at these places (move.c, where eight are looked up at a time).
+void rh_foam_classify(const rh_foam_flow *flow, const rh_whitewater_params *params, const rh_vec3 *places,
+                      int64_t count, int32_t *kinds);

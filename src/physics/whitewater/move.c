@@ -298,6 +298,27 @@ static inline int move_eight(const laws *l, const rh_foam_particles *p, int64_t 
     return over;
 }
 
+void rh_foam_classify(const rh_foam_flow *flow, const rh_whitewater_params *params, const rh_vec3 *places,
+                      int64_t count, int32_t *kinds)
+{
+    const lattice g = lattice_of(flow);
+    const float spray_below = (float)params->spray_below, bubble_above = (float)params->bubble_above;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        int32_t near = -1;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i += LANES) {
+            int lanes = lanes_from(i, rh_block_end(b, count));
+            rh_f8 x[3], v[3], share;
+            load_some(places + i, lanes, x);
+            const spots s = spots_of(&g, x);
+            sample_eight(&g, &s, tiles_of(&g, &s, &near), x, &share, v);
+            rh_i8 spray = share < spray_below, bubble = (share > bubble_above) & ~spray, foam = ~(spray | bubble);
+            rh_i8 kind = (foam & RH_CLASS_FOAM) | (bubble & RH_CLASS_BUBBLE);
+            memcpy(kinds + i, &kind, (size_t)lanes * sizeof *kinds);
+        }
+    }
+}
+
 // Whether a place in a cell, `off` (m²) from its centre, is farther than `gap` from all solids, as far as is known.
 static inline bool is_clear(const rh_foam_flow *flow, int32_t cell, float gap, float off, rh_vec3 x)
 {

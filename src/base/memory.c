@@ -185,8 +185,8 @@ static void *move_block(void *block, size_t bytes, const char *label)
     return (char *)moved + HEADER;
 }
 
-// (Copies of what a million particles have took as long as two steps of whitewater, half of that for clean pages; an
-// eighth of it is left.)
+// (With a million particles of whitewater a step in which all grew by half took 72 ms more than others, most of it for
+// clean pages; now 35, of blocks that become large only then.)
 void *rh_realloc(void *block, size_t bytes, const char *label, rh_status *status)
 {
     void *there = block && !failure_is_near() ? move_block(block, bytes, label) : NULL;

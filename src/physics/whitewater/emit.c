@@ -60,8 +60,8 @@ static void finish(const rh_foam_emission *e, float size, const rh_foam_particle
     p->id[to] = e->around->first_id + (e->around->next_id ? *e->around->next_id : to - n) + n;
 }
 
-// What those from `before` on are, by their places at the middle of the step, which is the time that the flow is of: eight
-// at a time, as it takes a third of what it took one by one.
+// What those from `before` on are, by their places at the middle of the step, which is the time that the flow is of:
+// eight at a time, as it takes a third of what it took one by one.
 static void tell_classes(const rh_foam_emission *e, const rh_vec3 *places, int64_t before, rh_points *points)
 {
     const rh_foam_particles p = rh_foam_particles_of(points);

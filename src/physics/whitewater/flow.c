@@ -203,7 +203,8 @@ static inline void add_flow(const block *b, int at, const way *w, const vectors 
     vectors v = row_of(b->v, at + w->step);
     v = (vectors){here->x - v.x, here->y - v.y, here->z - v.z};
     sum->weight += weight;
-    sum->towards += weight * (rh_f8_sqrt(dot(&v, &v)) + along(&v, w->to) * w->near);  // |v| (1 - cos), x to here is -way
+    sum->towards += weight *
+                    (rh_f8_sqrt(dot(&v, &v)) + along(&v, w->to) * w->near);  // |v| (1 - cos), x to here is -way
     if (w->far == 1) {
         rh_i8 there = weight > 0.0f;
         float scale = -0.5f * inverse_h;

@@ -38,8 +38,13 @@ static lattice lattice_of(const rh_foam_flow *flow)
     const rh_tiles *t = &flow->tiles;
     bool deep = t->dimension == 3;
     float inverse = t->inverse_h, h = t->h;
-    return (lattice){flow, {inverse, inverse, deep ? inverse : 0}, {h, h, deep ? h : 0}, t->cells,
-                     rh_block_values(t, 1), deep ? SIDE * SIDE : 0, deep};
+    return (lattice){flow,
+                     {inverse, inverse, deep ? inverse : 0},
+                     {h, h, deep ? h : 0},
+                     t->cells,
+                     rh_block_values(t, 1),
+                     deep ? SIDE * SIDE : 0,
+                     deep};
 }
 
 // A law of motion over the step.
@@ -93,8 +98,8 @@ static inline spots spots_of(const lattice *g, const rh_f8 x[3])
 {
     rh_f8 px = x[0] * g->inverse[0], py = x[1] * g->inverse[1], pz = x[2] * g->inverse[2];
     rh_i8 there = (rh_f8_abs(px) < FAR) & (rh_f8_abs(py) < FAR) & (rh_f8_abs(pz) < FAR);
-    return (spots){rh_f8_floor(and_mask(px, there)), rh_f8_floor(and_mask(py, there)),
-                   rh_f8_floor(and_mask(pz, there)), there};
+    return (spots){rh_f8_floor(and_mask(px, there)), rh_f8_floor(and_mask(py, there)), rh_f8_floor(and_mask(pz, there)),
+                   there};
 }
 
 // The squares of the ways of eight places from the centres of cells.
@@ -188,8 +193,8 @@ static inline rh_f8 between(rh_f8 x, float inverse, rh_i8 cell, rh_i8 there, rh_
 }
 
 // What is around eight places: the share of liquid and its velocity.
-static inline void sample_eight(const lattice *g, const spots *s, rh_i8 tiles, const rh_f8 x[3], rh_f8 *share,
-                                rh_f8 v[3])
+static inline __attribute__((always_inline)) void sample_eight(const lattice *g, const spots *s, rh_i8 tiles,
+                                                               const rh_f8 x[3], rh_f8 *share, rh_f8 v[3])
 {
     float wx[LANES], wy[LANES], wz[LANES];
     uint32_t at[LANES];
@@ -246,8 +251,19 @@ static inline uint64_t bytes_of(int bits)
     return ((each + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
 }
 
-// Moves the eight particles from i on. Returns the bits of those that are over; `near`: of those that a wall may be near
-// to.
+// Those of eight places in cells, `off` (m²) from their centres, that are farther than `gap` from all solids by what is
+// known of the cell. Cell -1 is never clear.
+static inline rh_i8 are_clear(const rh_foam_flow *flow, rh_i8 cells, float gap, rh_f8 off)
+{
+    uint32_t entry[LANES];
+    rh_i8 at = cells + 1;
+    memcpy(entry, &at, sizeof entry);
+    rh_f8 left = rh_f8_gather(flow->room - 1, entry) - gap;
+    return (left > 0.0f) & (off < left * left);
+}
+
+// Moves the eight particles from i on. Returns the bits of those that are over; `near`: of those that a wall may be
+// near to.
 static inline int move_eight(const laws *l, const rh_foam_particles *p, int64_t i, int32_t *tile, int *near)
 {
     const lattice *g = &l->cells;
@@ -276,13 +292,7 @@ static inline int move_eight(const laws *l, const rh_foam_particles *p, int64_t 
     }
     rh_f8_store3(&p->x[i].x, x[0], x[1], x[2]);
     rh_f8_store3(&p->v[i].x, v[0], v[1], v[2]);
-    if (flow->room) {
-        uint32_t entry[LANES];
-        rh_i8 at = cells + 1;
-        memcpy(entry, &at, sizeof entry);
-        rh_f8 clear = rh_f8_gather(flow->room - 1, entry) - l->gap, off = off_center(g, &s, x);
-        *near = rh_i8_bits(~((clear > 0.0f) & (off < clear * clear)));
-    }
+    if (flow->room) *near = rh_i8_bits(~are_clear(flow, cells, l->gap, off_center(g, &s, x)));
     rh_f8 age = rh_f8_load(p->age + i) + l->dt, life = rh_f8_load(p->life + i) - and_mask(rh_f8_all(l->dt), foam);
     rh_f8_store(p->age + i, age);
     rh_f8_store(p->life + i, life);
@@ -319,13 +329,11 @@ void rh_foam_classify(const rh_foam_flow *flow, const rh_whitewater_params *para
     }
 }
 
-// Whether a place in a cell, `off` (m²) from its centre, is farther than `gap` from all solids, as far as is known.
-static inline bool is_clear(const rh_foam_flow *flow, int32_t cell, float gap, float off, rh_vec3 x)
+static inline bool is_in_open(const rh_foam_open *open, float gap, rh_vec3 x)
 {
-    const rh_foam_open *open = &flow->open[cell];
-    float left = flow->room[cell] - gap, beside = open->radius - gap;
+    float left = open->radius - gap;
     rh_vec3 way = rh_v3_sub(x, open->center);
-    return (left > 0 && off < left * left) || (beside > 0 && rh_v3_dot(way, way) < beside * beside);
+    return left > 0 && rh_v3_dot(way, way) < left * left;
 }
 
 // Those of the eight, now at x, that a wall may be near to, pushed out of it: where they are now may be clear.
@@ -338,12 +346,10 @@ static __attribute__((noinline)) void collide_some(const rh_foam_motion *m, cons
     const spots now = spots_of(g, y);
     int32_t hint = -1, cell[LANES];
     const rh_i8 cells = cells_in(g, &now, tiles_of(g, &now, &hint));
-    float off[LANES];
     memcpy(cell, &cells, sizeof cell);
-    rh_f8_store(off, off_center(g, &now, y));
-    for (; near; near &= near - 1) {
+    for (near &= ~rh_i8_bits(are_clear(m->flow, cells, l->gap, off_center(g, &now, y))); near; near &= near - 1) {
         int n = __builtin_ctz((unsigned)near);
-        if (cell[n] < 0 || !is_clear(m->flow, cell[n], l->gap, off[n], x[n]))
+        if (cell[n] < 0 || !is_in_open(&m->flow->open[cell[n]], l->gap, x[n]))
             rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
     }
 }

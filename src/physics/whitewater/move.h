@@ -13,7 +13,7 @@ typedef struct rh_foam_motion {
     const rh_surroundings *around;
     rh_foam_flow *flow;  // at the middle of the step; `gather`, `room` and `open` are filled
     rh_foam_walls *walls;
-    double dt;           // s
+    double dt;  // s
     rh_arena *arena;
 } rh_foam_motion;
 

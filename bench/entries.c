@@ -202,11 +202,10 @@ const bench_entry bench_entries[] = {
     {"drops-free", "droplets", "drops", {"physics.droplets.collisions=false"}, .skip = 1, .frames = 3, .repeats = 2},
 
     // A layer of ten times as many particles as its base has, and the frames of the base that it takes as long as:
-    // four,
-    // as it sorts in every fourth step.
+    // eight, as it sorts in every eighth step.
     {"whitewater", "whitewater", "whitewater", .base = "scenes/dam_break_obstacle", .base_setting = "cell=0.04",
-     .skip = 34, .frames = 4, .repeats = 1},
-    {"whitewater-base", "whitewater", "scenes/dam_break_obstacle", CELL(0.04), .skip = 34, .frames = 4, .repeats = 1},
+     .skip = 31, .frames = 8, .repeats = 1},
+    {"whitewater-base", "whitewater", "scenes/dam_break_obstacle", CELL(0.04), .skip = 31, .frames = 8, .repeats = 1},
 
     // Two materials in one run; a field without particles (counted by its cells); a solid whose mesh changes with every
     // step; and the same dam alone on one thread and twice at the same time, in two contexts of one thread each.

@@ -49,14 +49,26 @@ bool rh_point_is_colour(const char *name, rh_point_type type)
 }
 
 // NULL with a status when the size does not fit or memory runs out.
+static rh_code check_fits(rh_point_type type, int64_t elements, rh_status *status)
+{
+    if (elements >= 0 && (uint64_t)elements <= SIZE_MAX / 2 / types[type].size) return RH_OK;
+    return rh_fail(status, RH_MEMORY, "out of memory: %lld points of type %s do not fit", (long long)elements,
+                   types[type].name);
+}
+
 static void *new_block(rh_point_type type, int64_t elements, rh_status *status)
 {
-    if (elements < 0 || (uint64_t)elements > SIZE_MAX / 2 / types[type].size) {
-        rh_fail(status, RH_MEMORY, "out of memory: %lld points of type %s do not fit", (long long)elements,
-                types[type].name);
-        return NULL;
-    }
+    if (check_fits(type, elements, status) != RH_OK) return NULL;
     return rh_alloc((size_t)elements * types[type].size, types[type].label, status);
+}
+
+static rh_code block_resize(rh_point_type type, void **block, int64_t elements, rh_status *status)
+{
+    RH_TRY(check_fits(type, elements, status));
+    void *fresh = rh_realloc(*block, (size_t)elements * types[type].size, types[type].label, status);
+    if (!fresh) return RH_MEMORY;
+    *block = fresh;
+    return RH_OK;
 }
 
 rh_attribute *rh_points_find(const rh_points *points, const char *name)
@@ -153,11 +165,7 @@ static rh_code move_to_blocks(rh_points *points, int64_t elements, rh_status *st
     for (int i = 0; i < points->attribute_count; i++) {
         rh_attribute *attribute = &points->attributes[i];
         if (attribute->uniform) continue;
-        void *fresh = new_block(attribute->type, elements, status);
-        if (!fresh) return RH_MEMORY;
-        if (points->count > 0) memcpy(fresh, attribute->data, (size_t)points->count * types[attribute->type].size);
-        rh_free(attribute->data);
-        attribute->data = fresh;
+        RH_TRY(block_resize(attribute->type, &attribute->data, elements, status));
     }
     return RH_OK;
 }
@@ -249,10 +257,7 @@ static rh_code ensure_spare(rh_points *points, rh_status *status)
         size = types[largest].size;
     }
     if (points->spare_bytes >= (size_t)points->capacity * size) return RH_OK;
-    rh_free(points->spare);
-    points->spare_bytes = 0;
-    points->spare = new_block(largest, points->capacity, status);
-    if (!points->spare) return RH_MEMORY;
+    RH_TRY(block_resize(largest, &points->spare, points->capacity, status));  // its pages are worth keeping
     points->spare_bytes = (size_t)points->capacity * size;
     return RH_OK;
 }

@@ -18,18 +18,6 @@ typedef struct rh_foam_particles {
 extern const char *const rh_foam_groups[RH_CLASSES];
 
 rh_foam_particles rh_foam_particles_of(const rh_points *points);
-// What a particle is where this share of its surroundings is liquid.
-static inline rh_foam_class rh_foam_class_of(const rh_whitewater_params *p, float share)
-{
-    return (double)share < p->spray_below    ? RH_CLASS_SPRAY
-           : (double)share > p->bubble_above ? RH_CLASS_BUBBLE
-                                             : RH_CLASS_FOAM;
-}
-static inline void rh_foam_set_groups(const rh_foam_particles *p, int64_t i)
-{
-    for (int k = 0; k < RH_CLASSES; k++) p->groups[k][i] = p->kind[i] == k;
-}
-
 typedef struct rh_foam_emission {
     const rh_whitewater_params *params;
     const rh_surroundings *around;

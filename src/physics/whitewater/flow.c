@@ -108,31 +108,32 @@ static void fill_borders(rh_foam_flow *flow)
 }
 
 // --- potentials ------------------------------------------------------------------------------------------------------
-// A tile and the cells around it.
+// A tile and the cells around it, a number after the other: a row of a tile is eight of each.
 typedef struct block {
-    const rh_foam_cell *cell;
-    rh_vec3 normal[BLOCK];
+    float share[BLOCK], v[3][BLOCK], normal[3][BLOCK];
 } block;
 
-static void load(rh_foam_flow *flow, int32_t n, block *b)
+static void load_cells(const rh_foam_flow *flow, int32_t n, block *b)
+{
+    const rh_foam_cell *cell = block_of(flow, flow->cells, n);
+    for (int c = 0; c < rh_block_values(&flow->tiles, 1); c++) {
+        b->share[c] = cell[c].share;
+        b->v[0][c] = cell[c].v.x, b->v[1][c] = cell[c].v.y, b->v[2][c] = cell[c].v.z;
+    }
+}
+
+static void load_normals(const rh_foam_flow *flow, int32_t n, block *b)
 {
     const rh_tiles *t = &flow->tiles;
     int deep = t->dimension == 3;
-    b->cell = block_of(flow, flow->cells, n);
     for (int k = -deep; k < (deep ? 9 : 1); k++)
         for (int j = -1; j < 9; j++)
             for (int i = -1; i < 9; i++) {
                 int32_t from = t->near[n][(i >> 3) + 1 + 3 * ((j >> 3) + 1) + 9 * (deep ? (k >> 3) + 1 : 1)];
-                int cell = (i & 7) + 8 * (j & 7) + (deep ? 64 * (k & 7) : 0);
-                b->normal[rh_block_index(t, 1, i, j, k)] = from < 0 ? rh_v3(0, 0, 0)
-                                                                    : flow->normal[(int64_t)from * t->cells + cell];
+                int cell = (i & 7) + 8 * (j & 7) + (deep ? 64 * (k & 7) : 0), at = rh_block_index(t, 1, i, j, k);
+                rh_vec3 normal = from < 0 ? rh_v3(0, 0, 0) : flow->normal[(int64_t)from * t->cells + cell];
+                for (int a = 0; a < 3; a++) b->normal[a][at] = (&normal.x)[a];
             }
-}
-
-static rh_vec3 unit(rh_vec3 a)
-{
-    float length = rh_v3_length(a);
-    return length > 0 ? rh_v3_scale(a, 1 / length) : a;
 }
 
 // Normals point out of the liquid, against the gradient of the share, where that is steep enough to be the surface.
@@ -151,15 +152,29 @@ static void fill_normals(rh_foam_flow *flow)
         }
 }
 
-static float ramp(const rh_potential *p, float value)
+// Vectors of eight cells of a row.
+typedef struct vectors {
+    rh_f8 x, y, z;
+} vectors;
+
+static inline vectors row_of(const float values[3][BLOCK], int at)
 {
-    return rh_clamp((value - (float)p->low) / (float)(p->high - p->low), 0, 1);
+    return (vectors){rh_f8_load(&values[0][at]), rh_f8_load(&values[1][at]), rh_f8_load(&values[2][at])};
+}
+static inline rh_f8 dot(const vectors *a, const vectors *b) { return a->x * b->x + a->y * b->y + a->z * b->z; }
+static inline rh_f8 along(const vectors *a, rh_vec3 way) { return a->x * way.x + a->y * way.y + a->z * way.z; }
+static inline rh_f8 and_mask(rh_f8 v, rh_i8 mask) { return (rh_f8)((rh_i8)v & mask); }
+
+static inline rh_f8 ramp(const rh_potential *p, rh_f8 value)
+{
+    rh_f8 at = (value - (float)p->low) / (float)(p->high - p->low);
+    return rh_f8_min(rh_f8_max(at, rh_f8_all(0)), rh_f8_all(1));
 }
 
-// Sums over the neighbours of a cell, weighted by 1 - distance / 2 and by the liquid that is there.
+// Sums over the neighbours of cells, weighted by 1 - distance / 2 and by the liquid that is there.
 typedef struct around {
-    float weight, towards, surface, curved;
-    rh_vec3 curl;  // 1/s, of the differences along the axes
+    rh_f8 weight, towards, surface, curved;
+    vectors curl;  // 1/s, of the differences along the axes
 } around;
 
 // The way to a neighbour, in cells.
@@ -182,59 +197,68 @@ static int ways_around(int dimension, way ways[26])
     return count;
 }
 
-static void add_flow(const block *b, int at, const way *w, float inverse_h, around *sum)
+static inline void add_flow(const block *b, int at, const way *w, const vectors *here, float inverse_h, around *sum)
 {
-    const rh_foam_cell *here = &b->cell[at], *there = here + w->step;
-    float weight = (1 - 0.5f * w->far) * rh_min(there->share, 1);
-    if (!(weight > 0)) return;
-    rh_vec3 v = rh_v3_sub(here->v, there->v);
+    rh_f8 weight = (1 - 0.5f * w->far) * rh_f8_min(rh_f8_load(&b->share[at + w->step]), rh_f8_all(1));
+    vectors v = row_of(b->v, at + w->step);
+    v = (vectors){here->x - v.x, here->y - v.y, here->z - v.z};
     sum->weight += weight;
-    sum->towards += weight * (rh_v3_length(v) + rh_v3_dot(v, w->to) * w->near);  // |v| (1 - cos), x to here is -way
+    sum->towards += weight *
+                    (rh_f8_sqrt(dot(&v, &v)) + along(&v, w->to) * w->near);  // |v| (1 - cos), x to here is -way
     if (w->far == 1) {
-        rh_vec3 d = rh_v3_scale(v, -0.5f * inverse_h), to = w->to;
-        sum->curl = rh_v3_add(sum->curl,
-                              rh_v3(to.y * d.z - to.z * d.y, to.z * d.x - to.x * d.z, to.x * d.y - to.y * d.x));
+        rh_i8 there = weight > 0.0f;
+        float scale = -0.5f * inverse_h;
+        vectors d = {v.x * scale, v.y * scale, v.z * scale};
+        rh_vec3 to = w->to;
+        sum->curl.x += and_mask(to.y * d.z - to.z * d.y, there);
+        sum->curl.y += and_mask(to.z * d.x - to.x * d.z, there);
+        sum->curl.z += and_mask(to.x * d.y - to.y * d.x, there);
     }
 }
 
-static void add_surface(const block *b, int at, const way *w, around *sum)
+static inline void add_surface(const block *b, int at, const way *w, const vectors *n, around *sum)
 {
-    rh_vec3 n = b->normal[at], m = b->normal[at + w->step];
-    if (!(rh_v3_dot(m, m) > 0)) return;
-    sum->surface += 1 - 0.5f * w->far;
-    if (rh_v3_dot(w->to, n) < 0)
-        sum->curved += (1 - 0.5f * w->far) * (1 - rh_v3_dot(n, m));  // only where it bulges out
+    const vectors m = row_of(b->normal, at + w->step);
+    rh_i8 there = dot(&m, &m) > 0.0f, behind = along(n, w->to) < 0.0f;  // only where it bulges out
+    float weight = 1 - 0.5f * w->far;
+    sum->surface += and_mask(rh_f8_all(weight), there);
+    sum->curved += and_mask(weight * (1 - dot(n, &m)), there & behind);
 }
 
-static float energy_of(const rh_whitewater_params *p, const rh_foam_cell *here)
+static inline rh_f8 energy_of(const rh_whitewater_params *p, const block *b, int at)
 {
-    rh_potential moves = {p->speed_low * p->speed_low, p->speed_high * p->speed_high, 1};
-    float speed = rh_v3_length(here->v);
-    return here->share > (float)p->thinnest ? ramp(&moves, speed * speed) : 0;
+    const rh_potential moves = {p->speed_low * p->speed_low, p->speed_high * p->speed_high, 1};
+    const vectors v = row_of(b->v, at);
+    rh_f8 speed = rh_f8_sqrt(dot(&v, &v));
+    return and_mask(ramp(&moves, speed * speed), rh_f8_load(&b->share[at]) > (float)p->thinnest);
 }
 
-static float rate_of(const rh_whitewater_params *p, const rh_foam_flow *flow, const block *b, const way *ways,
-                     int count, int at)
+// The rates of a row of cells whose energy (0..1) is known.
+static rh_f8 rates_of(const rh_whitewater_params *p, float inverse_h, const block *b, const way *ways, int count,
+                      int at, rh_f8 energy)
 {
-    const rh_foam_cell *here = &b->cell[at];
-    float energy = energy_of(p, here);
+    const vectors here = row_of(b->v, at), normal = row_of(b->normal, at);
     around sum = {0};
-    if (!(energy > 0)) return 0;
-    bool leads = rh_v3_dot(b->normal[at], unit(here->v)) >= 0.6f;  // never where there is no normal
-    for (int n = 0; n < count; n++) add_flow(b, at, &ways[n], flow->tiles.inverse_h, &sum);
-    for (int n = 0; n < count && leads; n++) add_surface(b, at, &ways[n], &sum);
-    float air = sum.weight > 0 ? ramp(&p->trapped_air, sum.towards / sum.weight) : 0;
-    float crest = leads && sum.surface > 0 ? ramp(&p->wave_crest, sum.curved / sum.surface) : 0;
-    float whirl = ramp(&p->vorticity, rh_v3_length(sum.curl));
+    rh_f8 length = rh_f8_sqrt(dot(&here, &here)), scale = 1 / length, one = rh_f8_all(1);
+    const vectors unit = {here.x * scale, here.y * scale, here.z * scale};
+    rh_i8 leads = dot(&normal, &unit) >= 0.6f;  // never where there is no normal, nor where nothing moves
+    for (int n = 0; n < count; n++) add_flow(b, at, &ways[n], &here, inverse_h, &sum);
+    for (int n = 0; n < count && rh_i8_bits(leads); n++) add_surface(b, at, &ways[n], &normal, &sum);
+    rh_i8 wet = sum.weight > 0.0f, crests = leads & (sum.surface > 0.0f);
+    rh_f8 air = and_mask(ramp(&p->trapped_air, sum.towards / rh_f8_select(wet, sum.weight, one)), wet),
+          crest = and_mask(ramp(&p->wave_crest, sum.curved / rh_f8_select(crests, sum.surface, one)), crests),
+          whirl = ramp(&p->vorticity, rh_f8_sqrt(dot(&sum.curl, &sum.curl)));
     return (float)p->amount * energy *
            ((float)p->trapped_air.rate * air + (float)p->wave_crest.rate * crest + (float)p->vorticity.rate * whirl);
 }
 
-static bool makes_any(const rh_whitewater_params *p, const rh_tiles *t, const rh_foam_cell *cells)
+// Which of eight cells have particles.
+static rh_i8 occupied(const uint32_t *first)
 {
-    for (int c = 0; c < t->cells; c++)
-        if (energy_of(p, &cells[rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6)]) > 0) return true;
-    return false;
+    rh_i8 here, next;
+    memcpy(&here, first, sizeof here);
+    memcpy(&next, first + 1, sizeof next);
+    return here != next;
 }
 
 static void fill_rates(rh_foam_flow *flow, const rh_whitewater_params *p)
@@ -245,13 +269,20 @@ static void fill_rates(rh_foam_flow *flow, const rh_whitewater_params *p)
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < t->count; n++) {
         static _Thread_local block b;
-        float *rate = flow->rate + (int64_t)n * t->cells;
-        bool any = makes_any(p, t, block_of(flow, flow->cells, n));
-        if (any) load(flow, n, &b);
-        for (int c = 0; c < t->cells; c++)
-            rate[c] = any && t->first[(int64_t)n * t->cells + c] < t->first[(int64_t)n * t->cells + c + 1]
-                          ? rate_of(p, flow, &b, ways, count, rh_block_index(t, 1, c & 7, c >> 3 & 7, c >> 6))
-                          : 0;
+        bool whole = false;
+        load_cells(flow, n, &b);
+        for (int c = 0; c < t->cells; c += RH_TILE) {
+            int64_t cell = (int64_t)n * t->cells + c;
+            int at = rh_block_index(t, 1, 0, c >> 3 & 7, c >> 6);
+            rh_f8 energy = energy_of(p, &b, at), rates = rh_f8_all(0);
+            rh_i8 makes = occupied(t->first + cell) & (energy > 0.0f);
+            if (rh_i8_bits(makes)) {
+                if (!whole) load_normals(flow, n, &b);
+                whole = true;
+                rates = and_mask(rates_of(p, t->inverse_h, &b, ways, count, at, energy), makes);
+            }
+            rh_f8_store(flow->rate + cell, rates);
+        }
     }
 }
 
@@ -298,18 +329,21 @@ rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *param
     spread s;
     flow->gather = NULL;
     flow->room = NULL;
+    flow->open = NULL;
     RH_TRY(copy_base(flow, base, status));
     RH_TRY(rh_tiles_build(&flow->tiles, base->dimension, h, rh_points_data(&flow->points, "P", RH_POINT_VEC3F),
                           flow->points.count, MARGIN, arena, status));
     RH_TRY(rh_tiles_sort(&flow->tiles, &flow->points, arena, status));
     RH_TRY(build_map(flow, arena, status));
     size_t values = (size_t)rh_tiles_values(&flow->tiles) + 8;
-    size_t padded = (size_t)flow->tiles.count * (size_t)rh_block_values(&flow->tiles, 1) + 8;
+    size_t block_values = (size_t)rh_block_values(&flow->tiles, 1), all = (size_t)flow->tiles.count * block_values;
+    size_t padded = all + block_values + 8;
     flow->cells = rh_arena_take(arena, padded * sizeof *flow->cells, status);
     flow->moved = rh_arena_take(arena, padded * sizeof *flow->moved, status);
     flow->rate = rh_arena_take(arena, values * sizeof *flow->rate, status);
     flow->normal = rh_arena_take(arena, values * sizeof *flow->normal, status);
     if (!flow->cells || !flow->moved || !flow->rate || !flow->normal) return RH_MEMORY;
+    memset(flow->moved + all, 0, (padded - all) * sizeof *flow->moved);
     RH_TRY(spread_base(flow, arena, &s, status));
     fill_cells(flow, &s, full);
     fill_borders(flow);

@@ -24,19 +24,27 @@ typedef struct rh_foam_map {
     uint32_t none;
 } rh_foam_map;
 
+// A ball without solids beside a cell that solids are near to: larger than what fits into the cell, so that it reaches
+// nearly all that is on its side of a flat wall. Radius 0: none.
+typedef struct rh_foam_open {
+    rh_vec3 center;
+    float radius;
+} rh_foam_open;
+
 typedef struct rh_foam_flow {
     rh_tiles tiles;
     rh_foam_map map;
     rh_points points;      // of the base, sorted: P, v, id. Keeps its memory from step to step
     rh_foam_cell *cells;   // [tiles.count * rh_block_values(tiles, 1)]: each tile with the cells around it
-    rh_foam_cell *moved;   // the same with share times velocity for v: what is interpolated
+    rh_foam_cell *moved;   // the same with share times velocity for v: what is interpolated; and a tile of zeros
     float *rate;           // 1/s: particles that one particle of the base in the cell makes
     rh_vec3 *normal;       // out of the liquid, of unit length; 0 where there is none
     rh_foam_cell *gather;  // velocity at which foam draws together, at -1 none; NULL: it does not
     float *room;           // m: no solid is nearer than this to the centre of the cell, at -1: -1; NULL: there is none
+    const rh_foam_open *open;  // of the cell, where there is room
 } rh_foam_flow;
 
-// `gather` and `room` are left NULL.
+// `gather`, `room` and `open` are left NULL.
 rh_code rh_foam_flow_build(rh_foam_flow *flow, const rh_whitewater_params *params, const rh_base_run *base,
                            rh_arena *arena, rh_status *status);
 
@@ -68,3 +76,6 @@ int64_t rh_foam_find(const rh_foam_flow *flow, int32_t other, rh_vec3 x);
 // Linear between cell centres, at a place in a cell; the velocity is the mean of the liquid's. Share 0: nothing is
 // near.
 rh_foam_cell rh_foam_sample(const rh_foam_flow *flow, int64_t cell, rh_vec3 x);
+// The classes of what is at these places (move.c, where eight are looked up at a time).
+void rh_foam_classify(const rh_foam_flow *flow, const rh_whitewater_params *params, const rh_vec3 *places,
+                      int64_t count, int32_t *kinds);

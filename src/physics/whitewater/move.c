@@ -20,51 +20,33 @@
 #include "physics/flight.h"
 
 enum { LANES = 8, SIDE = RH_TILE + 2 };
-
-// --- solids ----------------------------------------------------------------------------------------------------------
-// How far solids are at least from the centre of a cell, so that few particles need a test for collisions: a distance
-// changes by no more than the way. A block of cells is asked about at its middle, and its parts only where that does
-// not make sure that all of a cell is clear.
-typedef struct survey {
-    const rh_obstacles *obstacles;
-    const rh_tiles *tiles;
-    float *room;  // of the tile's cells
-    int32_t tile;
-} survey;
-
-static void find_room(const survey *s, int i, int j, int k, int side)
-{
-    const rh_tiles *t = s->tiles;
-    bool deep = t->dimension == 3;
-    float half = 0.5f * (float)(side - 1) * t->h;
-    int which, layers = deep ? side : 1;
-    rh_vec3 at = rh_v3_add(rh_cell_center(t, s->tile, i, j, k), rh_v3(half, half, deep ? half : 0));
-    double far = rh_obstacles_distance(s->obstacles, rh_d3_from(at), &which);
-    double room = which < 0 ? 1e30 : far - sqrt(t->dimension) * (double)half;
-    if (side > 1 && room < (double)t->h) {
-        for (int n = 0; n < 1 << t->dimension; n++)
-            find_room(s, i + (n & 1) * side / 2, j + (n >> 1 & 1) * side / 2, k + (n >> 2) * side / 2, side / 2);
-        return;
-    }
-    for (int n = 0; n < side * side * layers; n++)
-        s->room[i + n % side + 8 * (j + n / side % side) + 64 * (k + n / (side * side))] = (float)room;
-}
-
-static rh_code find_rooms(const rh_foam_motion *m, rh_status *status)
-{
-    const rh_tiles *t = &m->flow->tiles;
-    m->flow->room = rh_arena_take(m->arena, (size_t)(rh_tiles_values(t) + 1) * sizeof *m->flow->room, status);
-    if (!m->flow->room) return RH_MEMORY;
-    *m->flow->room++ = -1;  // of cell -1
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < t->count; n++) {
-        const survey s = {m->around->obstacles_after, t, m->flow->room + (int64_t)n * t->cells, n};
-        find_room(&s, 0, 0, 0, RH_TILE);
-    }
-    return RH_OK;
-}
+static const float FAR = 1e8f * RH_TILE;  // cells
 
 // --- eight particles -------------------------------------------------------------------------------------------------
+// The grid, as eight places are looked up in it: nothing lies along the third axis in two dimensions. (Loops of unknown
+// length and vectors in structs that are handed on by address keep vectors out of registers: it took a third longer.)
+typedef struct lattice {
+    const rh_foam_flow *flow;
+    float inverse[3], size[3];  // 1/m, m: of cells
+    int32_t cells, block;       // of a tile, and with the cells around it
+    int32_t stride;             // of a layer of cells in a block
+    bool deep;
+} lattice;
+
+static lattice lattice_of(const rh_foam_flow *flow)
+{
+    const rh_tiles *t = &flow->tiles;
+    bool deep = t->dimension == 3;
+    float inverse = t->inverse_h, h = t->h;
+    return (lattice){flow,
+                     {inverse, inverse, deep ? inverse : 0},
+                     {h, h, deep ? h : 0},
+                     t->cells,
+                     rh_block_values(t, 1),
+                     deep ? SIDE * SIDE : 0,
+                     deep};
+}
+
 // A law of motion over the step.
 typedef struct law {
     rh_vec3 push, lift;  // m/s, m: what an acceleration adds to velocity and place
@@ -72,11 +54,13 @@ typedef struct law {
 } law;
 
 typedef struct laws {
+    lattice cells;
     law spray, bubble;
     rh_vec3 wind;
     float dt, oldest, spray_below, bubble_above;
     int kept;  // bits of the classes
     rh_flight_wall wall;
+    float gap;  // m: of the wall, with what centres are rounded by
 } laws;
 
 static law law_of(double drag, rh_dvec3 a, double dt)
@@ -89,7 +73,8 @@ static laws laws_of(const rh_foam_motion *m)
 {
     const rh_whitewater_params *p = m->params;
     rh_dvec3 rise = rh_d3_scale(m->around->gravity, -p->buoyancy);
-    return (laws){.spray = law_of(p->spray_drag, m->around->gravity, m->dt),
+    return (laws){.cells = lattice_of(m->flow),
+                  .spray = law_of(p->spray_drag, m->around->gravity, m->dt),
                   .bubble = law_of(p->bubble_drag, rise, m->dt),
                   .wind = rh_v3_from(p->wind),
                   .dt = (float)m->dt,
@@ -97,41 +82,33 @@ static laws laws_of(const rh_foam_motion *m)
                   .spray_below = (float)p->spray_below,
                   .bubble_above = (float)p->bubble_above,
                   .kept = p->spray << RH_CLASS_SPRAY | p->foam << RH_CLASS_FOAM | p->bubbles << RH_CLASS_BUBBLE,
-                  .wall = {p->min_radius, p->restitution}};
+                  .wall = {p->min_radius, p->restitution},
+                  .gap = (float)p->min_radius + 1e-5f * m->flow->tiles.h};
 }
 
 // The cells that eight places lie in.
 typedef struct spots {
-    rh_i8 tile[3];    // in tiles
-    rh_i8 local;      // number of the cell in its tile
-    rh_i8 there;      // a mask: not absurdly far away
-    rh_f8 center[3];  // m, of the cells
+    rh_i8 x, y, z;  // in cells
+    rh_i8 there;    // a mask: not absurdly far away
 } spots;
 
-// What is asked there.
-typedef struct seats {
-    int64_t cell[LANES];  // over all tiles, -1: none
-    rh_f8 center[3];      // m, of the cells
-    rh_f8 flow[4];        // share and momentum of lanes n and n + 4
-} seats;
+static inline rh_f8 and_mask(rh_f8 v, rh_i8 mask) { return (rh_f8)((rh_i8)v & mask); }
 
-// (Three axes in two dimensions too, with nothing along the third: loops of unknown length keep vectors out of
-// registers.)
-static inline spots spots_of(const rh_tiles *t, const rh_f8 x[3])
+static inline spots spots_of(const lattice *g, const rh_f8 x[3])
 {
-    spots s;
-    s.local = (rh_i8){0};
-    s.there = ~s.local;
-    for (int a = 0; a < 3; a++) {
-        bool used = a < t->dimension;
-        rh_f8 p = x[a] * (used ? t->inverse_h : 0);
-        s.there &= rh_f8_abs(p) < 1e8f * RH_TILE;
-        rh_i8 cell = rh_f8_floor((rh_f8)((rh_i8)p & s.there));
-        s.tile[a] = cell >> 3;
-        s.local += (cell & 7) << 3 * a;
-        s.center[a] = (__builtin_convertvector(cell, rh_f8) + 0.5f) * (used ? t->h : 0);
-    }
-    return s;
+    rh_f8 px = x[0] * g->inverse[0], py = x[1] * g->inverse[1], pz = x[2] * g->inverse[2];
+    rh_i8 there = (rh_f8_abs(px) < FAR) & (rh_f8_abs(py) < FAR) & (rh_f8_abs(pz) < FAR);
+    return (spots){rh_f8_floor(and_mask(px, there)), rh_f8_floor(and_mask(py, there)), rh_f8_floor(and_mask(pz, there)),
+                   there};
+}
+
+// The squares of the ways of eight places from the centres of cells.
+static inline rh_f8 off_center(const lattice *g, const spots *s, const rh_f8 x[3])
+{
+    rh_f8 dx = x[0] - (__builtin_convertvector(s->x, rh_f8) + 0.5f) * g->size[0],
+          dy = x[1] - (__builtin_convertvector(s->y, rh_f8) + 0.5f) * g->size[1],
+          dz = x[2] - (__builtin_convertvector(s->z, rh_f8) + 0.5f) * g->size[2];
+    return dx * dx + dy * dy + dz * dz;
 }
 
 // The tile of a lane; `other`: one that is probably near, -1: none.
@@ -143,35 +120,38 @@ static int32_t tile_near(const rh_tiles *t, int32_t other, rh_tile at)
     return dx < 3 && dy < 3 && dz < 3 ? t->near[other][dx + 3 * dy + 9 * dz] : rh_tiles_find(t, at);
 }
 
-static __attribute__((noinline)) void find_tiles(const rh_tiles *t, const spots *s, int32_t *near, rh_i8 *out)
+static __attribute__((noinline)) rh_i8 find_tiles(const rh_tiles *t, rh_i8 x, rh_i8 y, rh_i8 z, rh_i8 there,
+                                                  int32_t *near)
 {
+    rh_i8 found = {0};
     for (int n = 0; n < LANES; n++) {
-        const rh_tile at = {s->tile[0][n], s->tile[1][n], s->tile[2][n]};
-        int32_t tile = s->there[n] && t->count ? tile_near(t, *near, at) : -1;
-        (*out)[n] = tile;
+        const rh_tile at = {x[n], y[n], z[n]};
+        int32_t tile = there[n] && t->count ? tile_near(t, *near, at) : -1;
+        found[n] = tile;
         if (tile >= 0) *near = tile;
     }
+    return found;
 }
 
 // The tiles of eight places, -1: none. `near`: a tile that one is probably near, for the next call.
-static inline rh_i8 tiles_of(const rh_foam_flow *flow, const spots *s, int32_t *near)
+static inline rh_i8 tiles_of(const lattice *g, const spots *s, int32_t *near)
 {
-    const rh_foam_map *m = &flow->map;
-    rh_i8 at = {0}, inside = s->there;
-    if (!m->tiles) {
-        const spots copy = *s;  // the address of `s` itself would keep it out of registers
-        find_tiles(&flow->tiles, &copy, near, &at);
-        return at;
-    }
-    for (int a = 2; a >= 0; a--) {
-        rh_i8 k = s->tile[a] - (&m->low.x)[a];
-        inside &= (k >= 0) & (k < m->size[a]);
-        at = (at * m->size[a] + k) & inside;
-    }
+    const rh_foam_map *m = &g->flow->map;
+    rh_i8 x = s->x >> 3, y = s->y >> 3, z = s->z >> 3;
+    if (!m->tiles) return find_tiles(&g->flow->tiles, x, y, z, s->there, near);
+    x -= m->low.x, y -= m->low.y, z -= m->low.z;
+    rh_i8 inside = s->there & (x >= 0) & (x < m->size[0]) & (y >= 0) & (y < m->size[1]) & (z >= 0) & (z < m->size[2]);
+    rh_i8 at = (((z * m->size[1] + y) * m->size[0] + x) & inside) | ((int32_t)m->none & ~inside);
     uint32_t entry[LANES];
-    at |= (int32_t)m->none & ~inside;
     memcpy(entry, &at, sizeof entry);
     return __builtin_convertvector(rh_f8_gather(m->tiles, entry), rh_i8);
+}
+
+// The numbers of their cells over all tiles, -1: none.
+static inline rh_i8 cells_in(const lattice *g, const spots *s, rh_i8 tiles)
+{
+    rh_i8 local = (s->x & 7) + ((s->y & 7) << 3) + ((s->z & 7) << 6);
+    return (tiles * g->cells + local) | (tiles < 0);
 }
 
 static inline int lanes_from(int64_t i, int64_t end) { return end - i < LANES ? (int)(end - i) : LANES; }
@@ -188,39 +168,6 @@ static inline void load_some(const rh_vec3 *from, int lanes, rh_f8 out[3])
     rh_f8_load3(&few->x, &out[0], &out[1], &out[2]);
 }
 
-static inline void sample_eight(const rh_foam_flow *flow, const rh_f8 x[3], int32_t *near, seats *out)
-{
-    const rh_tiles *t = &flow->tiles;
-    const spots s = spots_of(t, x);
-    rh_i8 at = {0};
-    float w[3][LANES];
-    const int32_t strides[3] = {1, SIDE, t->dimension == 3 ? SIDE * SIDE : 0};
-    for (int a = 0; a < 3; a++) {
-        rh_f8 p = (rh_f8)((rh_i8)(x[a] * t->inverse_h) & s.there) - 0.5f;
-        rh_i8 low = rh_f8_floor(p);
-        rh_f8_store(w[a], p - __builtin_convertvector(low, rh_f8));
-        at += (low - (s.tile[a] << 3) + 1) * strides[a];
-    }
-    const rh_i8 tiles = tiles_of(flow, &s, near);
-    const int32_t values = rh_block_values(t, 1);
-    int32_t tile[LANES], in_block[LANES], in_tile[LANES];
-    rh_f4 mixed[LANES];
-    memcpy(tile, &tiles, sizeof tile);
-    memcpy(in_block, &at, sizeof in_block);
-    memcpy(in_tile, &s.local, sizeof in_tile);
-    for (int n = 0; n < LANES; n++) {
-        mixed[n] = rh_f4_all(0);
-        out->cell[n] = -1;
-        if (tile[n] < 0) continue;
-        const rh_foam_cell *cells = flow->moved + (int64_t)tile[n] * values + in_block[n];
-        mixed[n] = t->dimension == 3 ? rh_foam_mix(cells, w[0][n], w[1][n], w[2][n], true)
-                                     : rh_foam_mix(cells, w[0][n], w[1][n], 0, false);
-        out->cell[n] = (int64_t)tile[n] * t->cells + in_tile[n];
-    }
-    for (int n = 0; n < 4; n++) out->flow[n] = __builtin_shufflevector(mixed[n], mixed[n + 4], 0, 1, 2, 3, 4, 5, 6, 7);
-    for (int a = 0; a < 3; a++) out->center[a] = s.center[a];
-}
-
 // From rows of one particle (lanes n and n + 4) to rows of one value.
 static inline void transpose(const rh_f8 rows[4], rh_f8 values[4])
 {
@@ -235,26 +182,66 @@ static inline void transpose(const rh_f8 rows[4], rh_f8 values[4])
     values[3] = __builtin_shufflevector(ab2, cd2, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-static inline void flow_of(const seats *s, rh_f8 *share, rh_f8 v[3])
+// Where between the centres of cells a place is along an axis: how far from the lower one, and that one's step from the
+// cell that the place is in (0 or -1).
+static inline rh_f8 between(rh_f8 x, float inverse, rh_i8 cell, rh_i8 there, rh_i8 *step)
 {
-    rh_f8 values[4];
-    transpose(s->flow, values);
+    rh_f8 p = and_mask(x * inverse, there) - 0.5f;
+    rh_i8 low = rh_f8_floor(p);
+    *step = low - cell;
+    return p - __builtin_convertvector(low, rh_f8);
+}
+
+// What is around eight places: the share of liquid and its velocity.
+static inline __attribute__((always_inline)) void sample_eight(const lattice *g, const spots *s, rh_i8 tiles,
+                                                               const rh_f8 x[3], rh_f8 *share, rh_f8 v[3])
+{
+    float wx[LANES], wy[LANES], wz[LANES];
+    uint32_t at[LANES];
+    rh_i8 i, j, k;
+    rh_f8_store(wx, between(x[0], g->inverse[0], s->x, s->there, &i));
+    rh_f8_store(wy, between(x[1], g->inverse[1], s->y, s->there, &j));
+    rh_f8_store(wz, between(x[2], g->inverse[2], s->z, s->there, &k));
+    i += (s->x & 7) + 1, j += (s->y & 7) + 1, k += (s->z & 7) + 1;
+    rh_i8 none = tiles < 0;
+    rh_u8 first = (rh_u8)((tiles & ~none) | (g->flow->tiles.count & none)) * (uint32_t)g->block +
+                  (rh_u8)(i + j * SIDE + k * g->stride);
+    memcpy(at, &first, sizeof at);
+    const rh_foam_cell *cells = g->flow->moved;
+    rh_f8 rows[4], values[4];
+    if (g->deep) {
+#pragma GCC unroll 4
+        for (int n = 0; n < 4; n++) {
+            rh_f4 one = rh_foam_mix(cells + at[n], wx[n], wy[n], wz[n], true),
+                  other = rh_foam_mix(cells + at[n + 4], wx[n + 4], wy[n + 4], wz[n + 4], true);
+            rows[n] = __builtin_shufflevector(one, other, 0, 1, 2, 3, 4, 5, 6, 7);
+        }
+    } else {
+#pragma GCC unroll 4
+        for (int n = 0; n < 4; n++) {
+            rh_f4 one = rh_foam_mix(cells + at[n], wx[n], wy[n], 0, false),
+                  other = rh_foam_mix(cells + at[n + 4], wx[n + 4], wy[n + 4], 0, false);
+            rows[n] = __builtin_shufflevector(one, other, 0, 1, 2, 3, 4, 5, 6, 7);
+        }
+    }
+    transpose(rows, values);
     *share = values[0];
-    rh_f8 scale = (rh_f8)((*share > 0.0f) & (rh_i8)(1.0f / *share));
+    rh_f8 scale = and_mask(1.0f / *share, *share > 0.0f);
     for (int a = 0; a < 3; a++) v[a] = values[1 + a] * scale;
 }
 
-static inline void add_gather(const rh_foam_flow *flow, const seats *s, int foam, rh_f8 v[3])
+static inline void add_gather(const rh_foam_flow *flow, rh_i8 cells, rh_i8 foam, rh_f8 v[3])
 {
-    if (!flow->gather || !foam) return;
     rh_f8 rows[4], values[4];
+    int32_t at[LANES];
+    memcpy(at, &cells, sizeof at);
+#pragma GCC unroll 4
     for (int n = 0; n < 4; n++) {
-        rh_f4 one = rh_f4_load(&flow->gather[s->cell[n]].share),
-              other = rh_f4_load(&flow->gather[s->cell[n + 4]].share);
+        rh_f4 one = rh_f4_load(&flow->gather[at[n]].share), other = rh_f4_load(&flow->gather[at[n + 4]].share);
         rows[n] = __builtin_shufflevector(one, other, 0, 1, 2, 3, 4, 5, 6, 7);
     }
     transpose(rows, values);
-    for (int a = 0; a < 3; a++) v[a] += rh_f8_masked(values[1 + a], foam);
+    for (int a = 0; a < 3; a++) v[a] += and_mask(values[1 + a], foam);
 }
 
 // One byte of 0 or 1 for each of eight bits.
@@ -264,24 +251,36 @@ static inline uint64_t bytes_of(int bits)
     return ((each + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
 }
 
-// Moves the eight particles from i on. Returns the bits of those that are over. `s` is where they were at the middle of
-// the step.
-static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_foam_particles *p, int64_t i,
-                             int32_t *tile, seats *s)
+// Those of eight places in cells, `off` (m²) from their centres, that are farther than `gap` from all solids by what is
+// known of the cell. Cell -1 is never clear.
+static inline rh_i8 are_clear(const rh_foam_flow *flow, rh_i8 cells, float gap, rh_f8 off)
 {
+    uint32_t entry[LANES];
+    rh_i8 at = cells + 1;
+    memcpy(entry, &at, sizeof entry);
+    rh_f8 left = rh_f8_gather(flow->room - 1, entry) - gap;
+    return (left > 0.0f) & (off < left * left);
+}
+
+// Moves the eight particles from i on. Returns the bits of those that are over; `near`: of those that a wall may be
+// near to.
+static inline int move_eight(const laws *l, const rh_foam_particles *p, int64_t i, int32_t *tile, int *near)
+{
+    const lattice *g = &l->cells;
+    const rh_foam_flow *flow = g->flow;
     rh_f8 x[3], v[3], mid[3], other[3], share;
     rh_f8_load3(&p->x[i].x, &x[0], &x[1], &x[2]);
     rh_f8_load3(&p->v[i].x, &v[0], &v[1], &v[2]);
     for (int a = 0; a < 3; a++) mid[a] = x[a] + v[a] * (0.5f * l->dt);
-    sample_eight(flow, mid, tile, s);
-    flow_of(s, &share, other);
+    const spots s = spots_of(g, mid);
+    const rh_i8 tiles = tiles_of(g, &s, tile), cells = cells_in(g, &s, tiles);
+    sample_eight(g, &s, tiles, mid, &share, other);
     rh_i8 spray = share < l->spray_below, bubble = (share > l->bubble_above) & ~spray, foam = ~(spray | bubble);
     int foams = rh_i8_bits(foam), sprays = rh_i8_bits(spray), bubbles = rh_i8_bits(bubble);
-    add_gather(flow, s, foams, other);
-    const rh_f8 zero = rh_f8_all(0), sprayed_way = rh_f8_masked(rh_f8_all(l->spray.way), sprays),
-                sprayed_rest = rh_f8_masked(rh_f8_all(l->spray.rest), sprays);
-    rh_f8 way = rh_f8_select(bubble, rh_f8_all(l->bubble.way), sprayed_way),
-          rest = rh_f8_select(bubble, rh_f8_all(l->bubble.rest), sprayed_rest);
+    if (flow->gather && foams) add_gather(flow, cells, foam, other);
+    rh_f8 way = rh_f8_select(bubble, rh_f8_all(l->bubble.way), and_mask(rh_f8_all(l->spray.way), spray)),
+          rest = rh_f8_select(bubble, rh_f8_all(l->bubble.rest), and_mask(rh_f8_all(l->spray.rest), spray));
+    const rh_f8 zero = rh_f8_all(0);
     for (int a = 0; a < 3; a++) {
         float wind = (&l->wind.x)[a], fall = (&l->spray.push.x)[a], rise = (&l->bubble.push.x)[a];
         float fallen = (&l->spray.lift.x)[a], risen = (&l->bubble.lift.x)[a];
@@ -293,7 +292,8 @@ static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_f
     }
     rh_f8_store3(&p->x[i].x, x[0], x[1], x[2]);
     rh_f8_store3(&p->v[i].x, v[0], v[1], v[2]);
-    rh_f8 age = rh_f8_load(p->age + i) + l->dt, life = rh_f8_load(p->life + i) - rh_f8_masked(rh_f8_all(l->dt), foams);
+    if (flow->room) *near = rh_i8_bits(~are_clear(flow, cells, l->gap, off_center(g, &s, x)));
+    rh_f8 age = rh_f8_load(p->age + i) + l->dt, life = rh_f8_load(p->life + i) - and_mask(rh_f8_all(l->dt), foam);
     rh_f8_store(p->age + i, age);
     rh_f8_store(p->life + i, life);
     rh_i8 kind = (foam & RH_CLASS_FOAM) | (bubble & RH_CLASS_BUBBLE);
@@ -308,31 +308,49 @@ static inline int move_eight(const rh_foam_flow *flow, const laws *l, const rh_f
     return over;
 }
 
-// Those of the eight, now at x, that a wall may be near to, pushed out of it.
-static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s, rh_vec3 *x, rh_vec3 *v, int count)
+void rh_foam_classify(const rh_foam_flow *flow, const rh_whitewater_params *params, const rh_vec3 *places,
+                      int64_t count, int32_t *kinds)
 {
-    const rh_foam_flow *flow = m->flow;
-    rh_f8 y[3], far = {0};
-    float gap = (float)l->wall.gap + 1e-5f * flow->tiles.h;  // centres are rounded
-    const float *room = flow->room;
-    const int64_t *at = s->cell;
+    const lattice g = lattice_of(flow);
+    const float spray_below = (float)params->spray_below, bubble_above = (float)params->bubble_above;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < rh_blocks(count); b++) {
+        int32_t near = -1;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i += LANES) {
+            int lanes = lanes_from(i, rh_block_end(b, count));
+            rh_f8 x[3], v[3], share;
+            load_some(places + i, lanes, x);
+            const spots s = spots_of(&g, x);
+            sample_eight(&g, &s, tiles_of(&g, &s, &near), x, &share, v);
+            rh_i8 spray = share < spray_below, bubble = (share > bubble_above) & ~spray, foam = ~(spray | bubble);
+            rh_i8 kind = (foam & RH_CLASS_FOAM) | (bubble & RH_CLASS_BUBBLE);
+            memcpy(kinds + i, &kind, (size_t)lanes * sizeof *kinds);
+        }
+    }
+}
+
+static inline bool is_in_open(const rh_foam_open *open, float gap, rh_vec3 x)
+{
+    float left = open->radius - gap;
+    rh_vec3 way = rh_v3_sub(x, open->center);
+    return left > 0 && rh_v3_dot(way, way) < left * left;
+}
+
+// Those of the eight, now at x, that a wall may be near to, pushed out of it: where they are now may be clear.
+static __attribute__((noinline)) void collide_some(const rh_foam_motion *m, const laws *l, rh_vec3 *x, rh_vec3 *v,
+                                                   int near)
+{
+    const lattice *g = &l->cells;
+    rh_f8 y[3];
     rh_f8_load3(&x->x, &y[0], &y[1], &y[2]);
-    for (int a = 0; a < 3; a++) far += (y[a] - s->center[a]) * (y[a] - s->center[a]);
-    rh_f8 clear = {room[at[0]], room[at[1]], room[at[2]], room[at[3]],
-                   room[at[4]], room[at[5]], room[at[6]], room[at[7]]};
-    clear -= gap;
-    int near = rh_i8_bits(~((clear > 0.0f) & (far < clear * clear))) & ((1 << count) - 1);
-    if (!near) return;
-    const spots now = spots_of(&flow->tiles, y);  // where they are now may be clear
-    int32_t hint = -1;
-    const rh_i8 tiles = tiles_of(flow, &now, &hint);
-    rh_f8 off = {0};
-    for (int a = 0; a < 3; a++) off += (y[a] - now.center[a]) * (y[a] - now.center[a]);
-    for (; near; near &= near - 1) {
+    const spots now = spots_of(g, y);
+    int32_t hint = -1, cell[LANES];
+    const rh_i8 cells = cells_in(g, &now, tiles_of(g, &now, &hint));
+    memcpy(cell, &cells, sizeof cell);
+    for (near &= ~rh_i8_bits(are_clear(m->flow, cells, l->gap, off_center(g, &now, y))); near; near &= near - 1) {
         int n = __builtin_ctz((unsigned)near);
-        int32_t tile = tiles[n];
-        float left = tile < 0 ? -1 : room[(int64_t)tile * flow->tiles.cells + now.local[n]] - gap;
-        if (!(left > 0 && off[n] < left * left)) rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
+        if (cell[n] < 0 || !is_in_open(&m->flow->open[cell[n]], l->gap, x[n]))
+            rh_flight_collide(&l->wall, m->around, &x[n], &v[n]);
     }
 }
 
@@ -341,8 +359,9 @@ static void collide_eight(const rh_foam_motion *m, const laws *l, const seats *s
 // all and atomic additions took longer.)
 static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int64_t count, int32_t *foam, size_t values)
 {
-    const rh_tiles *t = &m->flow->tiles;
+    const lattice g = lattice_of(m->flow);
     const float half = 0.5f * (float)m->dt;
+    const size_t nobody = values - 1;  // beyond all cells
 #pragma omp parallel for schedule(static)
     for (int64_t b = 0; b < rh_blocks(count); b++) {
         int32_t near = -1, *mine = foam + (size_t)rh_thread() * values;
@@ -351,21 +370,20 @@ static void count_foam(const rh_foam_motion *m, const rh_foam_particles *p, int6
             rh_i8 kind = {-1, -1, -1, -1, -1, -1, -1, -1};
             if (lanes == LANES) memcpy(&kind, p->kind + i, sizeof kind);
             else memcpy(&kind, p->kind + i, (size_t)lanes * sizeof *p->kind);
-            int members = rh_i8_bits(kind == RH_CLASS_FOAM);
-            if (!members) continue;
+            rh_i8 member = kind == RH_CLASS_FOAM;
+            if (!rh_i8_bits(member)) continue;
             rh_f8 x[3], v[3];
             load_some(p->x + i, lanes, x);
             load_some(p->v + i, lanes, v);
             for (int a = 0; a < 3; a++) x[a] += v[a] * half;
-            const spots s = spots_of(t, x);
-            const rh_i8 tiles = tiles_of(m->flow, &s, &near);
-            int32_t tile[LANES], local[LANES];
-            memcpy(tile, &tiles, sizeof tile);
-            memcpy(local, &s.local, sizeof local);
-            for (members &= rh_i8_bits(tiles >= 0); members; members &= members - 1) {
-                int n = __builtin_ctz((unsigned)members);
-                mine[(int64_t)tile[n] * t->cells + local[n]]++;
-            }
+            const spots s = spots_of(&g, x);
+            const rh_i8 cells = cells_in(&g, &s, tiles_of(&g, &s, &near));
+            member &= cells >= 0;
+            const rh_i8 counted = (cells & member) | ((int32_t)nobody & ~member);  // a branch for each took longer
+            int32_t at[LANES];
+            memcpy(at, &counted, sizeof at);
+#pragma GCC unroll 8
+            for (int n = 0; n < LANES; n++) mine[at[n]]++;
         }
     }
 }
@@ -430,16 +448,16 @@ static void copy_some(const rh_foam_particles *from, int64_t i, const rh_foam_pa
     for (int k = 0; k < RH_CLASSES; k++) memcpy(to->groups[k] + j, from->groups[k] + i, n);
 }
 
-static void note_tiles(const rh_foam_flow *flow, const rh_vec3 *x, int64_t begin, int64_t end, int32_t *tiles)
+static void note_tiles(const lattice *g, const rh_vec3 *x, int64_t begin, int64_t end, int32_t *tiles)
 {
     int32_t last = -1;
     for (int64_t i = begin; i < end; i += LANES) {
         int lanes = lanes_from(i, end);
         rh_f8 y[3];
         load_some(x + i, lanes, y);
-        const spots s = spots_of(&flow->tiles, y);
-        const rh_i8 found = tiles_of(flow, &s, &last), there = found >= 0;
-        const rh_i8 noted = (found & there) | (flow->tiles.count & ~there);
+        const spots s = spots_of(g, y);
+        const rh_i8 found = tiles_of(g, &s, &last), there = found >= 0;
+        const rh_i8 noted = (found & there) | (g->flow->tiles.count & ~there);
         memcpy(tiles + i, &noted, (size_t)lanes * sizeof *tiles);
     }
 }
@@ -449,10 +467,9 @@ static void note_tiles(const rh_foam_flow *flow, const rh_vec3 *x, int64_t begin
 static inline int step_eight(const rh_foam_motion *m, const laws *l, const rh_foam_particles *p, int64_t i, int count,
                              int32_t *tile, rh_f8 *fastest)
 {
-    seats s;
     rh_f8 v[3];
-    int all = (1 << count) - 1, over = move_eight(m->flow, l, p, i, tile, &s) & all;
-    if (m->flow->room) collide_eight(m, l, &s, p->x + i, p->v + i, count);
+    int all = (1 << count) - 1, near = 0, over = move_eight(l, p, i, tile, &near) & all;
+    if (near & all) collide_some(m, l, p->x + i, p->v + i, near & all);
     rh_f8_load3(&p->v[i].x, &v[0], &v[1], &v[2]);
     *fastest = rh_f8_max(rh_f8_masked((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2], all & ~over), *fastest);
     return over;
@@ -491,13 +508,14 @@ rh_code rh_foam_move(const rh_foam_motion *m, rh_points *points, int32_t *tiles,
     gone->counts = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->counts, status);
     gone->fastest = rh_arena_take(m->arena, (size_t)(gone->blocks + 1) * sizeof *gone->fastest, status);
     if (!gone->items || !gone->counts || !gone->fastest) return RH_MEMORY;
-    if (m->around->obstacles_after->count) RH_TRY(find_rooms(m, status));
+    if (m->around->obstacles_after->count)
+        RH_TRY(rh_foam_walls_find(m->walls, m->around->obstacles_after, m->flow, m->arena, status));
     if (m->params->gather > 0) RH_TRY(find_gather(m, &p, count, status));
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t b = 0; b < gone->blocks; b++) {
         int64_t begin = b * RH_BLOCK, end = rh_block_end(b, count);
         gone->counts[b] = move_block(m, &l, &p, begin, end, gone->items + begin, &gone->fastest[b]);
-        if (tiles) note_tiles(m->flow, p.x, begin, end, tiles);
+        if (tiles) note_tiles(&l.cells, p.x, begin, end, tiles);
     }
     return RH_OK;
 }

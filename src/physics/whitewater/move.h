@@ -6,12 +6,14 @@
 // through the number of foam particles in cells.
 #pragma once
 #include "physics/whitewater/emit.h"
+#include "physics/whitewater/walls.h"
 
 typedef struct rh_foam_motion {
     const rh_whitewater_params *params;
     const rh_surroundings *around;
-    rh_foam_flow *flow;  // at the middle of the step; `gather` and `room` are filled
-    double dt;           // s
+    rh_foam_flow *flow;  // at the middle of the step; `gather`, `room` and `open` are filled
+    rh_foam_walls *walls;
+    double dt;  // s
     rh_arena *arena;
 } rh_foam_motion;
 

@@ -20,12 +20,13 @@
 #include "physics/step.h"
 #include "physics/whitewater/move.h"
 
-enum { SORT_EVERY = 4, PARTS = 16 };  // steps; of the particles, when they are sorted
+enum { SORT_EVERY = 8, PARTS = 16 };  // steps; of the particles, when they are sorted
 
 typedef struct whitewater {
     const rh_whitewater_params *params;
     rh_arena arena;
     rh_foam_flow flow;
+    rh_foam_walls walls;
 } whitewater;
 
 static rh_code create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
@@ -48,6 +49,7 @@ static void destroy(void *self)
 {
     whitewater *me = self;
     rh_points_free(&me->flow.points);
+    rh_foam_walls_free(&me->walls);
     rh_arena_free(&me->arena);
     rh_free(me);
 }
@@ -167,7 +169,7 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     rh_step_stage(report, &clock, "flow");
     const bool sorts = around->step % SORT_EVERY == 0;
     const int64_t moved = points->count;
-    const rh_foam_motion motion = {me->params, around, &me->flow, dt, &me->arena};
+    const rh_foam_motion motion = {me->params, around, &me->flow, &me->walls, dt, &me->arena};
     rh_foam_gone gone;
     int32_t *tiles = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *tiles, status);
     if (!tiles) return RH_MEMORY;
@@ -209,7 +211,7 @@ static int64_t predict_bytes(const void *params, int dimension, int64_t count, i
 {
     (void)params;
     int64_t each = (int64_t)(3 * sizeof(rh_vec3) + sizeof(int64_t) + 4 * sizeof(float) + RH_CLASSES + 12);
-    return count * each + tiles * (dimension == 3 ? 512 : 64) * 136;
+    return count * each + tiles * (dimension == 3 ? 512 : 64) * 172;
 }
 
 const rh_physics rh_whitewater = {.name = "whitewater",

@@ -242,7 +242,10 @@ static void threads_coil_as_slender_ones(void **state)
 static void threads_of_particles_do_so_too(void **state)
 {
     (void)state;
-    static const coil rows[] = {{100, 9.81, 10, 4, 0, 1, 0, 2.7, 2, true}, {250, 9.81, 10, 4, 0, 1, 0, 3.2, 2, true}};
+    static const coil rows[] = {{100, 9.81, 10, 4, 0, 1, 0, 2.7, 2, true},
+                                {250, 9.81, 10, 4, 0, 1, 0, 3.2, 2, true},
+                                {800, 0, 10, 4, 0.006, 1, 0, 4.9, 1, true},
+                                {8, 0, 12, 4, 0.007, 1, 6, 7, 3, true}};
     if (!getenv("RHEO_LONG")) return;
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) assert_true(fabs(coil_share(&rows[n]) - 1) < 0.2);
 }

@@ -28,15 +28,20 @@ typedef struct rh_krylov {
     void (*project)(void *user, float *v);
     // Whether the residual is small enough, where another measure than its 2-norm counts. NULL: the tolerance decides.
     bool (*enough)(void *user, const float *r);
+    // Above 0: no eigenvalue of A (of M A, with a preconditioner) is below that. The solve then ends by its error: when
+    // `near` says of x and of a bound of the error in the norm of A that they are enough. NULL: never by that.
+    double least;
+    bool (*near)(void *user, const float *x, double error);
     // b comes in as the residual of the first guess, which somebody has computed already: `tolerance` is relative to
     // that.
     bool begun;
-    void *user;  // of project and enough
+    void *user;  // of project, enough and near
 } rh_krylov;
 
 typedef struct rh_krylov_report {
     int iterations;   // products with A, the first residual not counted
     double residual;  // |b - A x| / |b| in the 2-norm, of the recursion
+    double error;     // the bound, where `least` is given
     bool converged;
 } rh_krylov_report;
 

@@ -223,7 +223,7 @@ static void pieces_rub(void **state)
         double rests = acceleration_of(steps[n], 2, &crept), slides = acceleration_of(steps[n], 6, &way);
         print_message("piece on another (%s): creeps by %.2g m in 0.3 s (%.2g m/s^2); slides with %.3f m/s^2 (3)\n",
                       steps[n], crept, rests, slides);
-        assert_true(fabs(rests) < 0.4 && fabs(crept) < (n == 0 ? 1e-3 : 0.02));
+        assert_true(fabs(rests) < 0.4 && fabs(crept) < (n == 0 ? 1e-3 : 0.01));
         assert_true(fabs(slides - 3) < 0.45);
     }
 }
@@ -360,13 +360,53 @@ static void tears_at_its_strength(void **state)
     assert_true(fabs(pressed / (2 * strength) - 1) < 0.02);
 }
 
+// --- cornstarch ------------------------------------------------------------------------------------------------------
+typedef struct bounce {
+    double low, before, high;  // m: centre at its lowest so far, highest after that; lowest particle then
+} bounce;
+
+static void watch_bounce(lab *l, void *user)
+{
+    bounce *b = user;
+    double y = lab_center(l).y, low = 1e9;
+    for (int64_t i = 0; i < lab_count(l); i++) low = fmin(low, (double)lab_positions(l)[i].y);
+    if (lab_time(l) < 0.05) b->low = fmin(b->low, y), b->high = y;
+    else if (lab_time(l) < 0.3) b->high = fmax(b->high, y), b->before = fmax(b->before, low);
+}
+
+// The matter of scenes/elastoplastic/cornstarch.yaml: a ball that is thrown down with 2 m/s leaves the table again, and
+// is a pool three seconds later (D. J. Gerszewski, figure 4.2).
+static void cornstarch_bounces_then_flows(void **state)
+{
+    (void)state;
+    lab l;
+    bounce b = {.low = 1};
+    double radius = 0.05, top = 0;
+    lab_open(&l, "cell: 0.025\nphysics: {elastoplastic: {stiffness: 2e5, yield: 0, flow_rate: 40, thickening: 8000}}\n"
+                 "bodies: [{velocity: [0, -2, 0], shape: {sphere: {center: [0, 0.07, 0], radius: 0.05}}}]\n"
+                 "solids: [{friction: 0.6, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}]\n");
+    lab_run(&l, 3, watch_bounce, &b);
+    for (int64_t i = 0; i < lab_count(&l); i++) top = fmax(top, (double)lab_positions(&l)[i].y);
+    print_message(
+        "cornstarch: centre down to %.1f mm, up to %.1f mm, lowest particle at %.1f mm; at last %.1f mm high\n",
+        1e3 * b.low, 1e3 * b.high, 1e3 * b.before, 1e3 * top);
+    assert_true(b.before > 0.02 && b.high > radius + 0.01);  // it left the table, by half a radius and more
+    assert_true(top < 0.7 * radius);
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(momentum_is_kept),       cmocka_unit_test(a_turn_leaves_no_stress),
-        cmocka_unit_test(drift_of_closed_cycles), cmocka_unit_test(laws_in_tension_and_pressure),
-        cmocka_unit_test(yield_and_unloading),    cmocka_unit_test(yield_in_shear),
-        cmocka_unit_test(tears_at_its_strength),  cmocka_unit_test(pieces_rub),
+        cmocka_unit_test(momentum_is_kept),
+        cmocka_unit_test(a_turn_leaves_no_stress),
+        cmocka_unit_test(drift_of_closed_cycles),
+        cmocka_unit_test(laws_in_tension_and_pressure),
+        cmocka_unit_test(yield_and_unloading),
+        cmocka_unit_test(yield_in_shear),
+        cmocka_unit_test(tears_at_its_strength),
+        cmocka_unit_test(pieces_rub),
+        cmocka_unit_test(cornstarch_bounces_then_flows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

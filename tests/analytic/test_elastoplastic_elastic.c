@@ -192,9 +192,8 @@ static void a_free_plate_swings(void **state)
         lab_open(
             &l,
             "dimension: 2\ncell: %g\ngravity: [0, 0, 0]\nrest_position: true\nphysics: {elastoplastic: {stiffness: "
-            "1e6, implicit: true, implicit_damping: 0, tolerance: 1e-5, time_step: %g}}\nbodies: [{shape: {box: {min: "
-            "[-0.2, "
-            "-0.01, -1], max: [0.2, 0.01, 1]}}}]\n",
+            "1e6, implicit: true, implicit_damping: 0, time_step: %g}}\nbodies: [{shape: {box: {min: "
+            "[-0.2, -0.01, -1], max: [0.2, 0.01, 1]}}}]\n",
             2 * height / thick, PI / omega / 100);
         for (int64_t i = 0; i < lab_count(&l); i++)
             velocities(&l)[i].y = (float)(1e-3 * mode_shape(&m, (double)lab_positions(&l)[i].x));
@@ -247,7 +246,7 @@ static beam swung(double length, double height, double cell, double until, const
         lab l;
         lab_open(&l,
                  "dimension: 2\ncell: %g\nrest_position: true\n%sphysics: {elastoplastic: {implicit: true, "
-                 "implicit_damping: 0, tolerance: 1e-5, %s}}\nbodies: [{shape: {box: {min: [%g, 0, -1], max: [%g, %g, "
+                 "implicit_damping: 0, %s}}\nbodies: [{shape: {box: {min: [%g, 0, -1], max: [%g, %g, "
                  "1]}}}]\n",
                  cell, head, matter, -3 * cell, length, height);
         lab_check(rh_points_add(points_of(&l), "held", RH_POINT_GROUP, &status), &status);
@@ -329,7 +328,7 @@ static void a_bar_bends_under_loads(void **state)
     lab l;
     lab_open(&l,
              "dimension: 2\nframes: {fps: %.9g}\ncell: %g\ngravity: [0, 0, 0]\nrest_position: true\nphysics: "
-             "{elastoplastic: {stiffness: 1e6, poisson: 0, implicit: true, implicit_damping: 1, tolerance: 1e-5, "
+             "{elastoplastic: {stiffness: 1e6, poisson: 0, implicit: true, implicit_damping: 1, "
              "time_step: %.9g}}\nbodies: [{shape: {box: {min: [-1, -0.05, -1], max: [1, 0.05, 1]}}}]\n",
              1 / p.dt, 2 * p.spacing, 1.001 * p.dt);
     push_bar(&l, &p);

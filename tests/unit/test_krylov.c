@@ -396,14 +396,56 @@ static void bodies_are_solved(void **state)
     rh_arena_free(&arena);
 }
 
+typedef struct bounded {
+    dense m;
+    double most, bound;
+} bounded;
+
+static void apply_bounded(void *user, const float *x, float *y) { apply_dense(&((bounded *)user)->m, x, y); }
+static bool is_near(void *user, const float *x, double error)
+{
+    (void)x;
+    ((bounded *)user)->bound = error;
+    return error <= ((bounded *)user)->most;
+}
+
+// All eigenvalues are 1 or more. Of the solution whose error the bound calls small enough, the error in the norm of A
+// is no larger, by elimination, and it is not a tenth of that.
+static void a_solve_ends_by_its_error(void **state)
+{
+    (void)state;
+    static bounded s;
+    for (int n = 1; n <= 4; n++) {
+        float b[MOST], x[MOST] = {0}, r[MOST];
+        double exact[MOST], square = 0;
+        rh_arena arena;
+        rh_status status = {0};
+        rh_krylov_report report;
+        rh_arena_init(&arena, "test");
+        make_dense(&s.m, MOST);
+        for (int i = 0; i < MOST; i++) b[i] = support_random((uint64_t)i, 2);
+        s.most = pow(10, -n);
+        eliminate(&s.m, b, exact);
+        memcpy(r, b, sizeof r);
+        const rh_krylov k = {.a = {MOST, apply_bounded, &s}, .least = 1, .near = is_near, .user = &s};
+        assert_int_equal(rh_krylov_cg(&k, r, x, 0, 1000, &arena, &report, &status), RH_OK);
+        assert_true(report.converged);
+        for (int i = 0; i < MOST; i++)
+            for (int j = 0; j < MOST; j++)
+                square += s.m.a[i][j] * ((double)x[i] - exact[i]) * ((double)x[j] - exact[j]);
+        print_message("bound %.3g, error %.3g, after %d iterations\n", s.bound, sqrt(square), report.iterations);
+        assert_true(report.error <= s.most && sqrt(square) <= 1.01 * report.error);
+        assert_true(sqrt(square) > 0.1 * report.error);
+        rh_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dense_matrices_are_solved),
-        cmocka_unit_test(what_cannot_be_solved_is_told),
-        cmocka_unit_test(blocks_are_solved_alike_by_any_threads),
-        cmocka_unit_test(particles_are_solved),
-        cmocka_unit_test(bodies_are_solved),
+        cmocka_unit_test(dense_matrices_are_solved),     cmocka_unit_test(a_solve_ends_by_its_error),
+        cmocka_unit_test(what_cannot_be_solved_is_told), cmocka_unit_test(blocks_are_solved_alike_by_any_threads),
+        cmocka_unit_test(particles_are_solved),          cmocka_unit_test(bodies_are_solved),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

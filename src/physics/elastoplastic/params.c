@@ -130,8 +130,9 @@ static const rh_param rows[] = {
      .help = "largest strain or turn (radians) in an implicit step"},
     {"time_step", RH_PARAM_FLOAT, OF(time_step), "s", "0", 0, 1,
      .help = "length of fixed steps (a frame is divided into equal ones, none longer); 0: as long as is stable"},
-    {"tolerance", RH_PARAM_FLOAT, OF(tolerance), "", "1e-3", 1e-7, 0.1, .help = "of the implicit solve, relative"},
-    {"max_iterations", RH_PARAM_INT, OF(max_iterations), "", "500", 1, 100000,
+    {"tolerance", RH_PARAM_FLOAT, OF(tolerance), "", "1e-3", 1e-7, 0.1,
+     .help = "error of the velocities of an implicit solve, over what the step does to them"},
+    {"max_iterations", RH_PARAM_INT, OF(max_iterations), "", "2000", 1, 100000,
      .help = "of one implicit solve; reaching it the step is tried again, half as long"},
 };
 

@@ -17,9 +17,11 @@
 #include "physics/elastoplastic/solve.h"
 
 #include <string.h>
+#include "base/parallel.h"
 #include "solve/krylov.h"
 
 enum { ROUNDS = 4 };
+static const double ROUNDING = 1e-6;  // of velocities: nearer than that no solve comes
 
 typedef enum tie_kind { FREE, SLIDES, STICKS } tie_kind;
 typedef struct wall_tie {
@@ -127,6 +129,7 @@ rh_code rh_ep_begin(rh_ep_solve *s, rh_arena *arena, rh_status *status)
     rh_ep_gradients(m);
     find_hold(s, 1, -back * s->previous_dt, 0);
     memcpy(s->hold, m->hold, 3 * (size_t)m->count * sizeof(float));
+    memcpy(s->before, m->flow, 4 * (size_t)m->count * sizeof(float));
     s->contact->stress = s->stress;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < m->count; i++) {
@@ -159,6 +162,14 @@ static float softness(const rh_ep_solve *s, int64_t i)
     if (of->thickening > 0) share = 1 - powf(1 - share, of->thickening / norm);
     return 1 - share * (1 - yield / norm);
 }
+
+// When a solve is done.
+typedef struct ending {
+    const rh_ep_solve *solve;
+    const float *v;  // what it began with
+    double scene;    // sum of squares of what forces of the scene give in the step
+    double *sums;    // a place for each block
+} ending;
 
 // --- the system ------------------------------------------------------------------------------------------------------
 static void filter(const rh_ep_solve *s, float *v)
@@ -199,7 +210,7 @@ static void apply_whole(const rh_ep_solve *s, const float *v, float *out)
 
 static void apply(void *user, const float *v, float *out)
 {
-    const rh_ep_solve *s = user;
+    const rh_ep_solve *s = ((const ending *)user)->solve;
     apply_whole(s, v, out);
     filter(s, out);
 }
@@ -308,6 +319,32 @@ typedef struct vectors {
     float *v, *b, *change, *free_flight;
 } vectors;
 
+static double sum_squares(const ending *e, const float *x, const float *less)
+{
+    int64_t size = 4 * e->solve->matter->count, blocks = rh_blocks(size);
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        double sum = 0;
+        for (int64_t n = b * RH_BLOCK; n < rh_block_end(b, size); n++) {
+            double of = (double)e->v[n] + (x ? (double)x[n] : 0) - (less ? (double)less[n] : 0);
+            sum += of * of;
+        }
+        e->sums[b] = sum;
+    }
+    return rh_sum(e->sums, blocks);
+}
+
+// The error of velocities, in the norm of the system, which is not less than their own, is within the tolerance of what
+// the step does to them: of what forces of the scene do, or of what stresses do.
+static bool is_near(void *user, const float *x, double error)
+{
+    const ending *e = user;
+    double tolerance = e->solve->matter->params->tolerance, most = tolerance * tolerance, square = error * error;
+    if (square <= most * e->scene) return true;
+    return square <= most * sum_squares(e, x, e->solve->flight) ||
+           square <= ROUNDING * ROUNDING * sum_squares(e, x, NULL);
+}
+
 static bool flows(const rh_ep_solve *s)
 {
     const rh_ep_matter *m = s->matter;
@@ -321,7 +358,8 @@ static bool flows(const rh_ep_solve *s)
     return changed * 100 > m->count;
 }
 
-static rh_code solve_once(rh_ep_solve *s, const vectors *w, rh_arena *arena, rh_step_report *report, rh_status *status)
+static rh_code solve_once(rh_ep_solve *s, const vectors *w, ending *end, rh_arena *arena, rh_step_report *report,
+                          rh_status *status)
 {
     rh_ep_matter *m = s->matter;
     size_t bytes = 4 * (size_t)m->count * sizeof(float);
@@ -332,9 +370,8 @@ static rh_code solve_once(rh_ep_solve *s, const vectors *w, rh_arena *arena, rh_
     for (int64_t n = 0; n < 4 * m->count; n++) w->b[n] = s->given[n] - w->b[n];
     filter(s, w->b);
     memset(w->change, 0, bytes);
-    const rh_krylov system = {.a = {4 * m->count, apply, s}};
-    RH_TRY(rh_krylov_cg(&system, w->b, w->change, m->params->tolerance, (int)m->params->max_iterations, arena, &solved,
-                        status));
+    const rh_krylov system = {.a = {4 * m->count, apply, end}, .least = 1, .near = is_near, .user = end};
+    RH_TRY(rh_krylov_cg(&system, w->b, w->change, 0, (int)m->params->max_iterations, arena, &solved, status));
     report->iterations += solved.iterations;
     report->residual = solved.residual;
     for (int64_t n = 0; n < 4 * m->count; n++) w->v[n] += w->change[n];
@@ -365,12 +402,15 @@ rh_code rh_ep_implicit(rh_ep_solve *s, rh_arena *arena, rh_step_report *report, 
     const vectors w = {rh_arena_take_zero(arena, bytes, status), rh_arena_take_zero(arena, bytes, status),
                        rh_arena_take_zero(arena, bytes, status), rh_arena_take_zero(arena, bytes, status)};
     if (!w.v || !w.b || !w.change || !w.free_flight) return RH_MEMORY;
+    ending end = {s, w.v, 0, rh_arena_take(arena, (size_t)(rh_blocks(4 * m->count) + 1) * sizeof(double), status)};
+    if (!end.sums) return RH_MEMORY;
     s->flight = w.free_flight;
     memcpy(w.free_flight, m->flow, own);
     memcpy(w.v, m->flow, own);
+    end.scene = sum_squares(&end, NULL, s->before);
     judge(s, w.v, NULL);
     for (int round = 0; round < ROUNDS; round++) {
-        RH_TRY(solve_once(s, &w, arena, report, status));
+        RH_TRY(solve_once(s, &w, &end, arena, report, status));
         apply_whole(s, w.v, w.b);  // leaves the gradients of v
         for (int64_t n = 0; n < 4 * m->count; n++) w.b[n] -= s->given[n];
         take_walls_out(s, w.v, w.b);

@@ -8,7 +8,6 @@
 // friction and crept away at 4 mm/s.
 #include <math.h>
 #include <string.h>
-#include "base/six.h"
 #include "solid/contact_solver.h"
 
 enum { PARTS = 6, SQUARE = PARTS * PARTS, SWEEPS = 200, FEW_SWEEPS = 30 };
@@ -19,7 +18,6 @@ typedef struct row {
     double along[2][PARTS];   // what a velocity of a, and of b, adds to the speed along it
     double change[2][PARTS];  // what an impulse of 1 does to the velocities of both
     double stiffness;         // 1/kg: what it does to the speed
-    double mass;              // kg: the inverse, 0 where nothing moves
 } row;
 
 typedef struct pair {
@@ -46,7 +44,6 @@ static void set_row(const double *inverse, const rh_contact_body *bodies, const 
                 r->change[side][k] += inverse[n * SQUARE + k * PARTS + j] * r->along[side][j];
         for (int k = 0; k < PARTS; k++) r->stiffness += r->along[side][k] * r->change[side][k];
     }
-    r->mass = r->stiffness > 0 ? 1 / r->stiffness : 0;
 }
 
 static double speed_along(const pair *p, const row *r, const double *velocity)
@@ -54,7 +51,8 @@ static double speed_along(const pair *p, const row *r, const double *velocity)
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         if (p->body[side] < 0) continue;
-        sum += rh_six_dot(rh_six_load(r->along[side]), rh_six_load(velocity + p->body[side] * PARTS));
+        const double *v = velocity + p->body[side] * PARTS;
+        for (int k = 0; k < PARTS; k++) sum += r->along[side][k] * v[k];
     }
     return sum;
 }
@@ -65,8 +63,8 @@ static void push(const pair *p, const row *r, double impulse, double *velocity, 
     for (int side = 0; side < 2; side++) {
         if (p->body[side] < 0) continue;
         double *v = velocity + p->body[side] * PARTS, *g = given + p->body[side] * PARTS;
-        rh_six_store(v, rh_six_add(rh_six_load(v), rh_six_scale(rh_six_load(r->change[side]), impulse)));
-        rh_six_store(g, rh_six_add(rh_six_load(g), rh_six_scale(rh_six_load(r->along[side]), impulse)));
+        for (int k = 0; k < PARTS; k++) v[k] += impulse * r->change[side][k];
+        for (int k = 0; k < PARTS; k++) g[k] += impulse * r->along[side][k];
     }
 }
 
@@ -75,12 +73,13 @@ static inline double meet(const rh_contact *c, const pair *p, double part[3], do
 {
     double before[3] = {part[0], part[1], part[2]}, most = 0;
     const row *n = &p->rows[0];
-    if (!(n->mass > 0)) return 0;
-    part[0] = fmax(0, part[0] + (c->least + p->wall[0] - speed_along(p, n, velocity)) * n->mass);
+    if (!(n->stiffness > 0)) return 0;
+    part[0] = fmax(0, part[0] + (c->least + p->wall[0] - speed_along(p, n, velocity)) / n->stiffness);
     push(p, n, part[0] - before[0], velocity, given);
     if (part[0] == 0 && part[1] == 0 && part[2] == 0) return before[0];  // apart: most of those that are near
     for (int k = 1; k < 3; k++)
-        if (p->rows[k].mass > 0) part[k] += (p->wall[k] - speed_along(p, &p->rows[k], velocity)) * p->rows[k].mass;
+        if (p->rows[k].stiffness > 0)
+            part[k] += (p->wall[k] - speed_along(p, &p->rows[k], velocity)) / p->rows[k].stiffness;
     double sideways = sqrt(part[1] * part[1] + part[2] * part[2]), bound = c->friction * part[0];
     for (int k = 1; k < 3; k++) {
         if (sideways > bound) part[k] *= bound / sideways;

@@ -46,14 +46,12 @@ static double reach(const work *w) { return RH_CUT_REACH * (double)w->c->tiles->
 static void find_nearest(const work *w, int32_t t)
 {
     const rh_solid_coupling *c = w->c;
-    rh_cut_near near;
-    rh_cut_tile_near(c->tiles, c->obstacles, t, &near);
     for (int i = 0; i < c->tiles->cells; i++) {
         int which = -1;
         w->nearest[t][i] = -1;
         if (!is_unknown(w, t, i) || !((double)c->cut->distance[t][i] < reach(w))) continue;
         rh_dvec3 x = rh_d3_from(rh_cell_center(c->tiles, t, i & 7, i >> 3 & 7, i >> 6));
-        rh_cut_tile_distance(c->obstacles, &near, x, &which);
+        rh_cut_tile_distance(c->obstacles, c->near[t], x, &which);
         if (which >= 0) w->nearest[t][i] = (int16_t)c->dynamics->of_obstacle[which];
     }
 }

@@ -62,8 +62,7 @@ static bool others_near(const rh_solid_coupling *c, const rh_cut_near *near, int
 // Clears `alone` of solids that touch air or are near another; many tiles at once do so for one solid.
 static void look_around(const rh_solid_coupling *c, const rh_layout *layout, int32_t t, bool *alone)
 {
-    rh_cut_near near;
-    rh_cut_tile_near(c->tiles, c->obstacles, t, &near);
+    const rh_cut_near *near = c->near[t];
     for (int a = 0; a < c->tiles->dimension; a++)
         for (int i = 0; i < c->tiles->cells; i++) {
             int solid = c->owner[t][a * c->tiles->cells + i];
@@ -73,8 +72,8 @@ static void look_around(const rh_solid_coupling *c, const rh_layout *layout, int
             still = alone[solid];
             if (!still) continue;
             sides s = sides_of(c->tiles, t, i, a);
-            if (near.count == RH_CUT_NEAR || !is_immersed(c, layout, &s) ||
-                (near.count > 1 && others_near(c, &near, solid, rh_solid_coupling_place(c, t, i, a)))) {
+            if (near->count == RH_CUT_NEAR || !is_immersed(c, layout, &s) ||
+                (near->count > 1 && others_near(c, near, solid, rh_solid_coupling_place(c, t, i, a)))) {
 #pragma omp atomic write
                 alone[solid] = false;
             }
@@ -142,15 +141,14 @@ rh_code rh_buoyancy_find(const rh_solid_coupling *c, const rh_solid_coupling_fac
     for (int32_t t = 0; t < c->tiles->count; t++)
         if (c->owner[t]) look_around(c, layout, t, alone);
     for (int32_t t = 0; t < c->tiles->count; t++) {  // few contribute: one thread
-        rh_cut_near near;
+        const rh_cut_near *near = c->near[t];
         if (!c->owner[t]) continue;
-        rh_cut_tile_near(c->tiles, c->obstacles, t, &near);
         bool any = false;
-        for (int i = 0; i < near.count && near.count < RH_CUT_NEAR; i++) {
-            int solid = d->of_obstacle[near.items[i]];
+        for (int i = 0; i < near->count && near->count < RH_CUT_NEAR; i++) {
+            int solid = d->of_obstacle[near->items[i]];
             any = any || (solid >= 0 && alone[solid]);
         }
-        for (int a = 0; a < c->tiles->dimension && any; a++) add_volumes(c, faces, layout, &near, t, a, alone, sums);
+        for (int a = 0; a < c->tiles->dimension && any; a++) add_volumes(c, faces, layout, near, t, a, alone, sums);
     }
     for (int n = 0; n < d->count; n++) find_shortage(c, d->items[n].mass.volume * c->density, alone[n], &sums[n]);
     rh_dynamics_displace(c->dynamics, sums);

@@ -578,27 +578,32 @@ static void add_to(const rh_pressure *p, const float *more, float *sum)
     for (int64_t c = 0; c < values; c++) sum[c] += more[c];
 }
 
-static rh_code move_on(rh_pressure *p, motion *m, double tolerance, rh_status *status)
+// `q`: p->q for the first solve, after which it is all there is, or `more`, which is added to it.
+static rh_code move_by(rh_pressure *p, motion *m, float *q, double tolerance, rh_status *status)
 {
     rh_cg_report solve;
-    double part = length(&p->matrix, m->b, m->sums);
+    bool first = q == p->q;
+    double part = first ? m->size : length(&p->matrix, m->b, m->sums);
     if (!(part > tolerance * m->size)) return RH_OK;
-    RH_TRY(solve_coupled(p, m->b, m->more, fmin(0.5, tolerance * m->size / part), m->max_iterations, m->arena, &solve,
-                         status));
-    add_to(p, m->more, p->q);
-    rh_solid_coupling_give(p->solids, m->more, 1);
+    RH_TRY(
+        solve_coupled(p, m->b, q, fmin(0.5, tolerance * m->size / part), m->max_iterations, m->arena, &solve, status));
+    if (!first) add_to(p, q, p->q);
+    rh_solid_coupling_give(p->solids, q, 1);
     m->report->iterations += solve.iterations;
     m->report->residual = solve.residual * part / m->size;
     m->report->converged = m->report->converged && solve.converged;
     return RH_OK;
 }
 
+static rh_code move_on(rh_pressure *p, motion *m, double tolerance, rh_status *status)
+{
+    return move_by(p, m, m->more, tolerance, status);
+}
+
 static rh_code answer_contacts(rh_pressure *p, motion *m, double tolerance, rh_status *status)
 {
     for (int n = 0; n < ANSWERS; n++) {
-        rh_poisson_clear(&p->matrix, m->more);
-        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, m->more)) break;
-        add_to(p, m->more, m->b);
+        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, m->b)) break;
         RH_TRY(move_on(p, m, n < ROUGH_ANSWERS ? fmax(tolerance, ROUGH) : tolerance, status));
     }
     RH_TRY(move_on(p, m, tolerance, status));
@@ -619,7 +624,7 @@ static rh_code move_all(rh_pressure *p, float *b, double tolerance, int max_iter
     bool touches = rh_dynamics_near(p->solids->dynamics);
     *report = (rh_cg_report){.converged = true};
     rh_poisson_clear(&p->matrix, p->q);
-    RH_TRY(move_on(p, &m, touches ? fmax(tolerance, ROUGH) : tolerance, status));
+    RH_TRY(move_by(p, &m, p->q, touches ? fmax(tolerance, ROUGH) : tolerance, status));
     return answer_contacts(p, &m, tolerance, status);
 }
 

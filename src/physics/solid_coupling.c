@@ -80,8 +80,7 @@ static bool near_dynamic(const rh_solid_coupling *c, int32_t t, rh_cut_near *nea
 static void find_owners(const rh_solid_coupling *c, int32_t t)
 {
     const rh_tiles *tiles = c->tiles;
-    rh_cut_near near;
-    bool listed = false;
+    rh_cut_tile_near(tiles, c->obstacles, t, c->near[t]);
     for (int a = 0; a < tiles->dimension; a++)
         for (int i = 0; i < tiles->cells; i++) {
             int16_t *owner = &c->owner[t][a * tiles->cells + i];
@@ -89,11 +88,7 @@ static void find_owners(const rh_solid_coupling *c, int32_t t)
             int which = (int)c->cut->owner[a][t][i] - 1;
             *owner = -1;
             if (poured || c->open[a][t][i] >= 1) continue;
-            if (which < 0) {
-                if (!listed) rh_cut_tile_near(tiles, c->obstacles, t, &near);
-                listed = true;
-                rh_cut_tile_distance(c->obstacles, &near, face_place(tiles, t, i, a), &which);
-            }
+            if (which < 0) rh_cut_tile_distance(c->obstacles, c->near[t], face_place(tiles, t, i, a), &which);
             if (which >= 0) *owner = (int16_t)c->dynamics->of_obstacle[which];
         }
 }
@@ -103,8 +98,9 @@ static rh_code take_pages(rh_solid_coupling *c, rh_arena *arena, rh_status *stat
 {
     const rh_tiles *tiles = c->tiles;
     c->owner = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *c->owner, status);
+    c->near = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *c->near, status);
     uint8_t *near = rh_arena_take_zero(arena, (size_t)tiles->count + 1, status);
-    if (!c->owner || !near) return RH_MEMORY;
+    if (!c->owner || !c->near || !near) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++) {
         rh_cut_near list;
@@ -113,7 +109,8 @@ static rh_code take_pages(rh_solid_coupling *c, rh_arena *arena, rh_status *stat
     for (int32_t t = 0; t < tiles->count; t++) {
         if (!near[t]) continue;
         c->owner[t] = rh_arena_take(arena, 3 * (size_t)tiles->cells * sizeof **c->owner, status);
-        if (!c->owner[t]) return RH_MEMORY;
+        c->near[t] = rh_arena_take(arena, sizeof **c->near, status);
+        if (!c->owner[t] || !c->near[t]) return RH_MEMORY;
         for (int a = 0; a < tiles->dimension; a++) {
             float *own = rh_arena_take(arena, (size_t)tiles->cells * sizeof *own, status);
             if (!own) return RH_MEMORY;

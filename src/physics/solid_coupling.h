@@ -12,6 +12,7 @@
 // Memory is the step's arena.
 #pragma once
 #include "solid/cut_cells.h"
+#include "solid/cut_tile.h"
 #include "solid/dynamics.h"
 #include "solve/bodies.h"
 #include "solve/layout.h"
@@ -26,7 +27,8 @@ typedef struct rh_solid_coupling {
     const float *const *open[3];  // per tile: shares of faces that pressure moves
     double density;               // kg/m^3
     double mass;                  // kg (kg/m): of a cell full of material
-    int16_t **owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1; NULL = none
+    int16_t **owner;     // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1; NULL = none
+    rh_cut_near **near;  // per tile with owners: the solids near it
     rh_term term;
     rh_bodies bodies;                 // the term as a preconditioner takes it
     double *touch, *before, *change;  // [6 solids]: impulses of contacts, velocities before them, scratch

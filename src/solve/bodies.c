@@ -317,16 +317,18 @@ static void add_mass(const rh_bodies *bodies, const rh_body_level *l)
         double mass[SQUARE];
         if (l->row[b] < 0) continue;
         rh_symmetric_inverse(bodies->inverse + b * SQUARE, PARTS, mass);
-        for (int p = 0; p < l->parts; p++) {
+        for (int k = 0; k < SQUARE; k++) mass[k] /= l->j.scale;
+        for (int k = 0; k < PARTS; k++)
+            if (!(bodies->inverse[b * SQUARE + k * (PARTS + 1)] > 0)) mass[k * (PARTS + 1)] = UNMOVED;
+        for (int p = 0; p < l->parts; p++)
             for (int q = 0; q <= p; q++)
-                *element(l, l->row[b] + p, l->row[b] + q) += mass[l->part[p] * PARTS + l->part[q]] / l->j.scale;
-            if (!(bodies->inverse[b * SQUARE + l->part[p] * (PARTS + 1)] > 0))
-                *element(l, l->row[b] + p, l->row[b] + p) = UNMOVED;
-        }
+                *element(l, l->row[b] + p, l->row[b] + q) += mass[l->part[p] * PARTS + l->part[q]];
+        if (l->mass) memcpy(l->mass + b * SQUARE, mass, sizeof mass);
     }
 }
 
-static void add_cells(const rh_body_level *l)
+// `own`: zeros, [36 blocks]; becomes the squares of each body by itself, which are most of all.
+static void add_cells(const rh_body_level *l, double *own)
 {
     const rh_term *j = &l->j;
     for (int32_t n = 0; n < j->tile_count; n++) {
@@ -336,12 +338,22 @@ static void add_cells(const rh_body_level *l)
             for (int32_t a = i; a < end; a++)
                 for (int32_t b = i; b < end; b++) {
                     double ja[PARTS], jb[PARTS];
-                    for (int k = 0; k < PARTS; k++)
-                        ja[k] = (double)j->entries[a].row[k], jb[k] = (double)l->over[b].row[k];
-                    add_square(l, body_of(j, t, &j->entries[a]), body_of(j, t, &j->entries[b]), 1, ja, jb);
+                    int32_t one = body_of(j, t, &j->entries[a]), other = body_of(j, t, &j->entries[b]);
+                    rh_six row = rh_six_widen(l->over[b].row);
+                    rh_six_store(ja, rh_six_widen(j->entries[a].row));
+                    rh_six_store(jb, row);
+                    if (a != b) add_square(l, one, other, 1, ja, jb);
+                    for (int k = 0; k < PARTS && a == b; k++) {
+                        double *to = own + one * SQUARE + k * PARTS;
+                        rh_six_store(to, rh_six_add(rh_six_load(to), rh_six_scale(row, ja[k])));
+                    }
                 }
         }
     }
+    for (int32_t b = 0; b < j->blocks; b++)
+        for (int p = 0; p < l->parts && l->row[b] >= 0; p++)
+            for (int q = 0; q <= p; q++)
+                *element(l, l->row[b] + p, l->row[b] + q) += own[b * SQUARE + l->part[p] * PARTS + l->part[q]];
 }
 
 // How easily a body gives way along a row: the inverse of its mass there, by the diagonal of S.
@@ -389,6 +401,7 @@ static double dot(const double *x, const double *y, int n)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
+// The diagonal keeps the inverses of its elements, 0 of what is left out.
 static void factor(const rh_body_level *l)
 {
     for (int r = 0; r < l->size; r++) {
@@ -396,11 +409,11 @@ static void factor(const rh_body_level *l)
         for (int c = l->first[r]; c < r; c++) {
             const double *other = l->factor + l->start[c] - l->first[c];
             int from = l->first[r] > l->first[c] ? l->first[r] : l->first[c];
-            row[c] = other[c] > 0 ? (row[c] - dot(row + from, other + from, c - from)) / other[c] : 0;
+            row[c] = (row[c] - dot(row + from, other + from, c - from)) * other[c];
         }
         double rest = whole - dot(row + l->first[r], row + l->first[r], r - l->first[r]);
         bool there = whole > 0 && rest > 1e-13 * whole;
-        row[r] = there ? sqrt(rest) : 0;
+        row[r] = there ? 1 / sqrt(rest) : 0;
         if (!there) memset(row + l->first[r], 0, (size_t)(r - l->first[r]) * sizeof *row);
     }
 }
@@ -409,13 +422,79 @@ static void solve(const rh_body_level *l, double *restrict x)
 {
     for (int r = 0; r < l->size; r++) {
         const double *row = l->factor + l->start[r] - l->first[r];
-        double rest = x[r] - dot(row + l->first[r], x + l->first[r], r - l->first[r]);
-        x[r] = row[r] > 0 ? rest / row[r] : 0;
+        x[r] = (x[r] - dot(row + l->first[r], x + l->first[r], r - l->first[r])) * row[r];
     }
     for (int r = l->size - 1; r >= 0; r--) {
         const double *restrict row = l->factor + l->start[r] - l->first[r];
-        double here = x[r] = row[r] > 0 ? x[r] / row[r] : 0;
+        double here = x[r] *= row[r];
         for (int c = l->first[r]; c < r; c++) x[c] -= row[c] * here;
+    }
+}
+
+// --- six rows at a time ----------------------------------------------------------------------------------------------
+// In space the six rows of a body begin at the same column. Its panel is their common columns, six numbers each, and
+// then two squares, by columns: the inverse of its diagonal block, and the transpose of that.
+static int64_t panel_columns(const rh_body_level *l, int row) { return row - l->first[row] + 2 * PARTS; }
+
+static void fill_panel(const rh_body_level *l, int row, double (*panel)[PARTS])
+{
+    int columns = row - l->first[row];
+    double(*inverse)[PARTS] = panel + columns, (*transpose)[PARTS] = inverse + PARTS;
+    for (int c = 0; c < columns; c++)
+        for (int k = 0; k < PARTS; k++) panel[c][k] = l->factor[l->start[row + k] + c];
+    for (int c = 0; c < PARTS; c++)
+        for (int r = 0; r < PARTS; r++) {
+            const double *own = l->factor + l->start[row + r] + columns;
+            double sum = r == c;
+            for (int k = 0; k < r; k++) sum -= own[k] * inverse[c][k];
+            inverse[c][r] = transpose[r][c] = sum * own[r];
+        }
+}
+
+static rh_code make_panels(rh_body_level *l, rh_arena *arena, rh_status *status)
+{
+    int64_t columns = 0;
+    for (int row = 0; row < l->size; row += PARTS) columns += panel_columns(l, row);
+    l->panels = rh_arena_take(arena, ((size_t)columns + 1) * sizeof *l->panels, status);
+    if (!l->panels) return RH_MEMORY;
+    columns = 0;
+    for (int row = 0; row < l->size; row += PARTS) {
+        fill_panel(l, row, l->panels + columns);
+        columns += panel_columns(l, row);
+    }
+    return RH_OK;
+}
+
+// The columns of a square times the numbers of a vector.
+static inline rh_six multiply_square(const double (*columns)[PARTS], rh_six v)
+{
+    double by[PARTS];
+    rh_six sum[2] = {rh_six_zero(), rh_six_zero()};
+    rh_six_store(by, v);
+    for (int c = 0; c < PARTS; c++) sum[c & 1] = rh_six_add(sum[c & 1], rh_six_scale(rh_six_load(columns[c]), by[c]));
+    return rh_six_add(sum[0], sum[1]);
+}
+
+static void solve_panels(const rh_body_level *l, double *x)
+{
+    const double(*panel)[PARTS] = (const double(*)[PARTS])l->panels;
+    for (int row = 0; row < l->size; panel += panel_columns(l, row), row += PARTS) {
+        int columns = row - l->first[row];
+        const double *by = x + l->first[row];
+        rh_six rest[2] = {rh_six_load(x + row), rh_six_zero()};  // `columns` is a multiple of PARTS
+        for (int c = 0; c < columns; c += 2) {
+            rest[0] = rh_six_add(rest[0], rh_six_scale(rh_six_load(panel[c]), -by[c]));
+            rest[1] = rh_six_add(rest[1], rh_six_scale(rh_six_load(panel[c + 1]), -by[c + 1]));
+        }
+        rh_six_store(x + row, multiply_square(panel + columns, rh_six_add(rest[0], rest[1])));
+    }
+    for (int row = l->size - PARTS; row >= 0; row -= PARTS) {
+        int columns = row - l->first[row];
+        panel -= panel_columns(l, row);
+        double *to = x + l->first[row];
+        rh_six here = multiply_square(panel + columns + PARTS, rh_six_load(x + row));
+        rh_six_store(x + row, here);
+        for (int c = 0; c < columns; c++) to[c] -= rh_six_dot(rh_six_load(panel[c]), here);
     }
 }
 
@@ -429,9 +508,11 @@ static rh_code divide(rh_body_level *l, const rh_poisson *a, rh_arena *arena, rh
     l->of_tile = rh_arena_take(arena, ((size_t)a->count + 1) * sizeof *l->of_tile, status);
     l->before = rh_arena_take_zero(arena, six, status);
     l->work = rh_arena_take(arena, six, status);
+    l->mass = rh_arena_take_zero(arena, six * PARTS, status);
     l->j.gathered = rh_arena_take(arena, six, status);
     l->j.answer = rh_arena_take(arena, six, status);
-    if (!l->over || !l->of_tile || !l->before || !l->work || !l->j.gathered || !l->j.answer) return RH_MEMORY;
+    if (!l->over || !l->of_tile || !l->before || !l->work || !l->mass || !l->j.gathered || !l->j.answer)
+        return RH_MEMORY;
     for (int32_t n = 0; n < a->count; n++) l->of_tile[n] = -1;
     for (int32_t n = 0; n < j->tile_count; n++) {
         const float *diagonal = rh_poisson_block(a, j->tiles[n].tile);
@@ -460,10 +541,12 @@ static rh_code complete(rh_body_level *l, const rh_bodies *bodies, const rh_pois
     if (work > MOST_WORK) return RH_OK;
     l->factor = rh_arena_take_zero(arena, ((size_t)l->start[l->size] + 1) * sizeof *l->factor, status);
     if (!l->factor) return RH_MEMORY;
-    add_cells(l);
+    add_cells(l, l->mass);
+    if (bodies->tie_count > 0) l->mass = NULL;
     add_mass(bodies, l);
     RH_TRY(add_ties(bodies, l, arena, status));
     factor(l);
+    if (l->parts == PARTS) RH_TRY(make_panels(l, arena, status));
     *out = l;
     return RH_OK;
 }
@@ -654,13 +737,14 @@ static void find(const rh_body_level *l, const double *rest, double *parts)
 {
     for (int32_t b = 0; b < l->j.blocks; b++)
         for (int p = 0; p < l->parts && l->row[b] >= 0; p++) l->work[l->row[b] + p] = rest[b * PARTS + l->part[p]];
-    solve(l, l->work);
+    if (l->panels) solve_panels(l, l->work);
+    else solve(l, l->work);
     memset(parts, 0, (size_t)l->j.blocks * PARTS * sizeof *parts);
     for (int32_t b = 0; b < l->j.blocks; b++)
         for (int p = 0; p < l->parts && l->row[b] >= 0; p++) parts[b * PARTS + l->part[p]] = l->work[l->row[b] + p];
 }
 
-// y -= D^-1 J parts, and before = J^T y: both tile by tile.
+// y -= D^-1 J parts.
 static void take_off(const rh_body_level *l, int cells, const double *parts, const float *b, float *y, double *sums)
 {
     const rh_term *j = &l->j;
@@ -671,16 +755,29 @@ static void take_off(const rh_body_level *l, int cells, const double *parts, con
         double along = 0;
         for (int32_t i = t->entry_first; i < t->entry_end; i++) {
             const rh_term_entry *e = &l->over[i];
-            const double *part = parts + j->block[t->block_first + e->local] * PARTS;
-            double sum = 0;
-            for (int k = 0; k < PARTS; k++) sum += (double)e->row[k] * part[k];
+            double sum = rh_term_along(e->row, parts + j->block[t->block_first + e->local] * PARTS);
             y[at + e->cell] -= (float)sum;
             if (sums) along += (double)b[at + e->cell] * sum;
         }
         if (sums) sums[t->tile] -= along;
-        rh_term_gather_tile(j, t, cells, y);
     }
-    rh_term_add_up(j, l->before);
+}
+
+// Since (C^-1 + J^T D^-1 J) parts = J^T y0 - (1 - w) J^T x, what J^T y becomes needs no other pass over the cells:
+//      J^T y = J^T y0 - J^T D^-1 J parts = (1 - w) J^T x + C^-1 parts
+// With ties C^-1 is beyond what numbers hold, and the pass is taken.
+static void remember(const rh_body_level *l, int cells, double weight, const double *parts, const float *y)
+{
+    if (!l->mass) {
+        rh_term_gather(&l->j, cells, y, l->before);
+        return;
+    }
+    for (int32_t b = 0; b < l->j.blocks; b++) {
+        if (l->row[b] < 0) continue;
+        rh_six change = multiply_square((const double(*)[PARTS])(l->mass + b * SQUARE), rh_six_load(parts + b * PARTS));
+        double *before = l->before + b * PARTS;
+        rh_six_store(before, rh_six_add(rh_six_scale(rh_six_load(before), 1 - weight), change));
+    }
 }
 
 void rh_bodies_correct(const rh_body_level *l, int cells, double weight, const float *b, float *y, double *sums)
@@ -690,6 +787,7 @@ void rh_bodies_correct(const rh_body_level *l, int cells, double weight, const f
     for (int k = 0; k < l->j.blocks * PARTS; k++) rest[k] -= (1 - weight) * l->before[k];
     find(l, rest, l->j.answer);
     take_off(l, cells, l->j.answer, b, y, sums);
+    remember(l, cells, weight, l->j.answer, y);
 }
 
 void rh_bodies_begin(const rh_body_level *l, int cells, float *y) { rh_bodies_correct(l, cells, 1, NULL, y, NULL); }
@@ -706,9 +804,6 @@ void rh_bodies_subtract_tile(const rh_body_level *l, int32_t tile, float *r)
     const rh_term_tile *t = &l->j.tiles[l->of_tile[tile]];
     for (int32_t i = t->entry_first; i < t->entry_end; i++) {
         const rh_term_entry *e = &l->j.entries[i];
-        const double *part = l->j.answer + l->j.block[t->block_first + e->local] * PARTS;
-        double sum = 0;
-        for (int k = 0; k < PARTS; k++) sum += (double)e->row[k] * part[k];
-        r[e->cell] -= (float)sum;
+        r[e->cell] -= (float)rh_term_along(e->row, l->j.answer + l->j.block[t->block_first + e->local] * PARTS);
     }
 }

@@ -37,16 +37,18 @@ typedef struct rh_bodies {
 
 // Of one level. Memory is the arena's that it was made with.
 typedef struct rh_body_level {
-    rh_term j;                       // its columns; answers as the term of the finest level
-    rh_term_entry *over;             // entries of D^-1 J
-    int32_t *of_tile;                // [tiles of the operator]: place in j.tiles, or -1
-    int32_t *row;                    // [blocks]: first row in S, or -1: the body is not on this level
-    int part[RH_TERM_PARTS], parts;  // velocities that there are: 3 in two dimensions
-    int size;                        // of S
-    int32_t *first;                  // [size]: first column of each row within the envelope
-    int64_t *start;                  // [size + 1]: where it is stored
-    double *factor;                  // of S
-    double *before, *work;           // [6 blocks]: J^T x, scratch; [size]: scratch
+    rh_term j;                        // its columns; answers as the term of the finest level
+    rh_term_entry *over;              // entries of D^-1 J
+    int32_t *of_tile;                 // [tiles of the operator]: place in j.tiles, or -1
+    int32_t *row;                     // [blocks]: first row in S, or -1: the body is not on this level
+    int part[RH_TERM_PARTS], parts;   // velocities that there are: 3 in two dimensions
+    int size;                         // of S
+    int32_t *first;                   // [size]: first column of each row within the envelope
+    int64_t *start;                   // [size + 1]: where it is stored
+    double *factor;                   // of S
+    double (*panels)[RH_TERM_PARTS];  // in space: its columns below each body, and the inverses of diagonal blocks
+    double *before, *work;            // [6 blocks]: J^T x; [size]: scratch
+    double *mass;                     // [36 blocks]: C^-1; NULL: there are ties, which it has not
 } rh_body_level;
 
 // The columns of the finest level: those of the term with the mean over each pocket taken out, since pressure has none

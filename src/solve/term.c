@@ -13,10 +13,15 @@ void rh_term_gather_tile(const rh_term *term, const rh_term_tile *t, int cells, 
     const float *here = x + (int64_t)t->tile * cells;
     double(*sums)[RH_TERM_PARTS] = term->sums + t->block_first;
     memset(sums, 0, (size_t)t->block_count * sizeof *sums);
-    for (int32_t n = t->entry_first; n < t->entry_end; n++) {
-        const rh_term_entry *e = &term->entries[n];
-        double value = (double)here[e->cell];
-        for (int k = 0; k < RH_TERM_PARTS; k++) sums[e->local][k] += value * (double)e->row[k];
+    // Cells that follow each other are mostly beside the same body: its sums stay in registers as long.
+    for (int32_t n = t->entry_first; n < t->entry_end;) {
+        int local = term->entries[n].local;
+        rh_six sum = rh_six_load(sums[local]);
+        for (; n < t->entry_end && term->entries[n].local == local; n++) {
+            const rh_term_entry *e = &term->entries[n];
+            sum = rh_six_add(sum, rh_six_scale(rh_six_widen(e->row), (double)here[e->cell]));
+        }
+        rh_six_store(sums[local], sum);
     }
 }
 
@@ -45,10 +50,8 @@ void rh_term_spread(const rh_term *term, int cells, const double *parts, float *
         float *here = y + (int64_t)t->tile * cells;
         for (int32_t i = t->entry_first; i < t->entry_end; i++) {
             const rh_term_entry *e = &term->entries[i];
-            const double *part = parts + term->block[t->block_first + e->local] * RH_TERM_PARTS;
-            double sum = 0;
-            for (int k = 0; k < RH_TERM_PARTS; k++) sum += (double)e->row[k] * part[k];
-            here[e->cell] += (float)sum;
+            here[e->cell] += (float)rh_term_along(e->row,
+                                                  parts + term->block[t->block_first + e->local] * RH_TERM_PARTS);
         }
     }
 }

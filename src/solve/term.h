@@ -9,6 +9,7 @@
 // C, symmetric and positive semi-definite, is whatever the blocks answer with. Nothing is formed: J is a list of
 // entries, tile by tile, and a product is a gather, an answer and a spread, in an order that threads do not change.
 #pragma once
+#include "base/six.h"
 #include "solve/poisson.h"
 
 enum { RH_TERM_PARTS = 6 };
@@ -39,6 +40,12 @@ typedef struct rh_term {
     void (*respond)(const void *user, const double *in, double *out);  // out = C in, [6 blocks] each
     const void *user;
 } rh_term;
+
+// row . parts
+static inline double rh_term_along(const float row[RH_TERM_PARTS], const double parts[RH_TERM_PARTS])
+{
+    return rh_six_dot(rh_six_widen(row), rh_six_load(parts));
+}
 
 void rh_term_add_up(const rh_term *term, double *out);  // out = sums of tiles (`sums`), by block
 // The sums of one tile, for rh_term_add_up.

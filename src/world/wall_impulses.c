@@ -22,6 +22,7 @@
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "grid/rows.h"
+#include "solid/cut_tile.h"
 
 enum { PARTS = 6 };  // force, moment
 enum { WORK_SOLIDS, WORK_INFLOWS, WORK_TENSION, WORKS };
@@ -63,6 +64,12 @@ static void add_to_regions(const rh_wall_impulses *w, int first, rh_dvec3 place,
             sums[WORKS + n * PARTS + 3 + a] += (&turn.x)[a];
         }
     }
+}
+
+// Whether any region asks for what solid `which` gets: of most walls nobody does.
+static bool is_measured(const rh_wall_impulses *w, int which)
+{
+    return w->first_of[w->solids] >= 0 || (which < w->solids && w->first_of[which] >= 0);
 }
 
 // To solid `which`.
@@ -112,20 +119,23 @@ static bool is_poured(const rh_cut_cells *cut, int32_t t, int c, int axis)
     return cut->inflow && cut->inflow[t] && (cut->inflow[t][c] >> axis & 1);
 }
 
-// Without regions only what moves counts.
+// Without regions only what moves counts; with none but of solids that move, all only near those.
 static bool row_counts(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, int axis, int r)
 {
-    return w->count > 0 || rh_i8_bits(rh_f8_load(view->cut->wall[axis][t] + 8 * r) != rh_f8_all(0)) != 0;
+    bool measured = w->count > 0 && !(w->all_move && view->cut->kind[t] != RH_TILE_MOVING);
+    return measured || rh_i8_bits(rh_f8_load(view->cut->wall[axis][t] + 8 * r) != rh_f8_all(0)) != 0;
 }
 
 // Adds a row of faces, `unit` (kg m/s) times what is given for each. The work is the impulse times the velocity of the
 // wall: all that pressure does beyond it inside the material it loses, as a projection only ever loses energy.
+// `near`: the solids near the tile, listed when they are asked for first.
+enum { NOT_LISTED = -1 };
+
 static void add_row(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, int axis, int r, rh_f8 given,
-                    double unit, double *sums)
+                    double unit, rh_cut_near *near, double *sums)
 {
-    for (int i = 0; i < 8; i++) {
-        int c = 8 * r + i;
-        if (given[i] == 0) continue;
+    for (int left = rh_i8_bits(given != rh_f8_all(0)); left; left &= left - 1) {
+        int i = __builtin_ctz((unsigned)left), c = 8 * r + i;
         rh_dvec3 impulse = {0, 0, 0};
         (&impulse.x)[axis] = unit * (double)given[i];
         bool poured = is_poured(view->cut, t, c, axis);
@@ -133,7 +143,12 @@ static void add_row(const rh_wall_impulses *w, const rh_step_view *view, int32_t
         if (poured || w->count == 0) continue;
         // Sharp walls are the cut cells of the solids that are met.
         int which = view->sharp ? (int)view->cut->owner[axis][t][c] - 1 : -1;
-        add_impulse(w, which, face_place(view->tiles, t, c, axis), impulse, sums);
+        rh_dvec3 place = face_place(view->tiles, t, c, axis);
+        if (which < 0 && view->sharp) {
+            if (near->count == NOT_LISTED) rh_cut_tile_near(view->tiles, w->met, t, near);
+            rh_cut_tile_distance(w->met, near, place, &which);
+        }
+        if (which < 0 || is_measured(w, which)) add_impulse(w, which, place, impulse, sums);
     }
 }
 
@@ -145,11 +160,20 @@ static double cell_mass(const rh_step_view *view)
 
 typedef void face_loop(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, double *sums);
 
+static bool all_move(const rh_wall_impulses *w)
+{
+    bool all = true;
+    for (int n = 0; n < w->count && all; n++)
+        all = w->regions[n].solid >= 0 && w->met->items[w->regions[n].solid].kind == RH_SOLID_DYNAMIC;
+    return all;
+}
+
 static rh_code all_faces(rh_wall_impulses *w, const rh_step_view *view, face_loop *loop, rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
     double *sums = take_sums(w, tiles->count, view->arena, status);
     if (!sums) return RH_MEMORY;
+    w->all_move = view->sharp && all_move(w);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
         double *own = clear_sums(w, sums, t);
@@ -179,6 +203,8 @@ static void press_tile(const rh_wall_impulses *w, const rh_step_view *view, int3
     rh_rows q = rh_layout_rows(view->layout, view->q, t);
     rh_bit_rows wet = rh_bit_rows_of(view->tiles, view->layout->unknown, t);
     rh_rows distance = rh_rows_apart(view->tiles, view->cut->distance, t, FAR);
+    rh_cut_near near;
+    near.count = NOT_LISTED;
     double unit = cell_mass(view) * (double)view->speed;
     for (int a = 0; a < view->tiles->dimension; a++) {
         float pushed[RH_CELLS];
@@ -189,7 +215,7 @@ static void press_tile(const rh_wall_impulses *w, const rh_step_view *view, int3
             if (view->sharp) taken = taken_row(view, &wet, &distance, t, a, r, taken);
             if (view->pushed) taken *= rh_f8_load(pushed + 8 * r);
             rh_f8 given = (rh_f8_all(1) - taken) * (rh_row_below(&q, a, r) - rh_f8_load(q.here + 8 * r));
-            if (rh_i8_bits(given != rh_f8_all(0))) add_row(w, view, t, a, r, given, unit, sums);
+            add_row(w, view, t, a, r, given, unit, &near, sums);
         }
     }
 }
@@ -236,12 +262,14 @@ static rh_code pulled(rh_wall_impulses *w, const rh_step_view *view, rh_status *
 
 static void rub_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, double *sums)
 {
+    rh_cut_near near;
+    near.count = NOT_LISTED;
     double unit = cell_mass(view) * (double)view->speed;
     for (int a = 0; a < view->tiles->dimension; a++)
         for (int r = 0; r < view->tiles->cells / 8; r++)
             if (row_counts(w, view, t, a, r))
                 add_row(w, view, t, a, r, rh_f8_load(view->friction.axis[a] + (int64_t)t * view->tiles->cells + 8 * r),
-                        unit, sums);
+                        unit, &near, sums);
 }
 
 static bool is_rough(const rh_wall_impulses *w, rh_dvec3 place)
@@ -273,6 +301,8 @@ static int held_bits(const rh_step_view *view, const rh_bit_rows *wet, const rh_
 // is not: with bilateral pressure, or pressure by density, walls then bore a tenth to a third too much.)
 static void hold_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, double *sums)
 {
+    rh_cut_near near;
+    near.count = NOT_LISTED;
     double unit = cell_mass(view) / (double)view->full;
     rh_bit_rows wet = rh_bit_rows_of(view->tiles, view->layout->unknown, t);
     rh_rows distance = rh_rows_apart(view->tiles, view->cut->distance, t, FAR);
@@ -286,7 +316,7 @@ static void hold_tile(const rh_wall_impulses *w, const rh_step_view *view, int32
             bool rough_only = !view->sharp && !view->around->dynamics;
             for (int i = 0; i < 8 && rough_only; i++)
                 if (given[i] != 0 && !is_rough(w, face_place(view->tiles, t, 8 * r + i, a))) given[i] = 0;
-            add_row(w, view, t, a, r, given, unit, sums);
+            add_row(w, view, t, a, r, given, unit, &near, sums);
         }
 }
 

@@ -34,6 +34,7 @@ typedef struct rh_wall_impulses {
     double time;          // s over which it came: how long forces acted in the step; 0 = nothing was pressed
     // of the step in progress
     const rh_obstacles *met;  // as what presses on them now meets them
+    bool all_move;            // walls are sharp, and regions of dynamic solids only
     rh_vec3 *speed;           // of the particles before they met walls
     int64_t speed_count, speed_room;
     rh_arena arena;

@@ -67,7 +67,8 @@ static int others_row(const rh_dead_cells *of, const rh_rows *distance, rh_vec3 
         rh_dvec3 n = rh_obstacles_normal(of->obstacles, which, x);
         rh_f8 own[3] = {rh_f8_all((float)n.x), rh_f8_all((float)n.y), rh_f8_all((float)n.z)};
         bool slope = (seems_slope >> i & 1) && rh_i8_bits(is_slope(own, tiles->dimension, down));
-        if (slope || bends(of, x, n, d)) out |= 1 << i;
+        bool dynamic = of->obstacles->items[which].kind == RH_SOLID_DYNAMIC;
+        if (slope || (!dynamic && bends(of, x, n, d))) out |= 1 << i;
     }
     return out;
 }

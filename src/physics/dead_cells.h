@@ -13,7 +13,8 @@
 // Only at walls that sand can rest at: along the grid, upright or level. On slopes layers of a cell slide over the
 // steps of a wall with 0.9 of their speed and 0.82 of their friction as it is, and steps that press are worse by 2 to 5
 // %. And only at flat ones: the top and the sides of a ball that is moved through sand have such cells where its
-// samples happen to lie, so that what the sand did hung on the lattice that distances are sampled on.
+// samples happen to lie, so that what the sand did hung on the lattice that distances are sampled on. (Dynamic solids
+// of any form lie on them: without them a disc at rest on sand crept by 13 mm/s.)
 #pragma once
 #include "solid/cut_cells.h"
 

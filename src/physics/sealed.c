@@ -15,6 +15,10 @@ static const double NEARLY_FULL = 0.8;
 // Cells of volume that may be missing in any room, however small: a blade that passes a corner shuts a few particles in
 // for a moment, and the volume of a room of few cells is known to a few tenths of a cell at each of its walls.
 static const double FEW_FLAT = 4, FEW_DEEP = 16;
+// Of a room's volume: as much may be missing where a dynamic solid is among its walls, for that gives way in the next
+// steps. Heavy crates that fall on light ones in water shut in a tenth to a half more than there is room for, and are
+// lifted off again; with the tolerance of other rooms that ended 5 of 12 runs.
+static const double GIVEN_WAY = 1;
 
 typedef struct rooms {
     const rh_sealed_options *options;
@@ -201,6 +205,16 @@ static void note_place(const rooms *s, int32_t group, rh_squeeze *q)
     }
 }
 
+// Is a dynamic solid among the walls of the room?
+static bool gives_way(const rooms *s, int32_t group, const rh_obstacles *obstacles)
+{
+    rh_squeeze walls = {0};
+    bool any = false;
+    note_solids(s, group, obstacles, true, &walls);
+    for (int i = 0; i < walls.solid_count; i++) any = any || obstacles->items[walls.solids[i]].kind == RH_SOLID_DYNAMIC;
+    return any;
+}
+
 static void find_worst(const rooms *s, const rh_obstacles *obstacles, rh_squeeze *q)
 {
     int32_t worst = -1;
@@ -209,6 +223,7 @@ static void find_worst(const rooms *s, const rh_obstacles *obstacles, rh_squeeze
     for (int32_t g = 0; g < s->pockets.groups; g++) {
         double missing = s->content[g] - s->volume[g];
         if (missing <= s->options->tolerance * s->volume[g] + few || missing <= most) continue;
+        if (missing <= GIVEN_WAY * s->volume[g] && gives_way(s, g, obstacles)) continue;
         worst = g;
         most = missing;
     }

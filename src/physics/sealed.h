@@ -4,8 +4,8 @@
 // Rooms without an exit: connected free space of the tiles that walls close on all sides. What is in such a room can
 // only stay in it, so it is enough to compare the volume of the room with that of the material in it. Where walls press
 // the material into less volume than it needs, no velocities can be right: pressure has no solution, and a step can
-// only lose volume or tear the material apart. A dynamic solid among the walls gives way, though, so that rooms may then
-// be overfull by their own volume.
+// only lose volume or tear the material apart. A dynamic solid among the walls gives way, though, so that rooms may
+// then be overfull by their own volume.
 //
 // Found only in scenes where that can happen: with solids that move or inflows.
 #pragma once

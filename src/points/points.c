@@ -48,7 +48,6 @@ bool rh_point_is_colour(const char *name, rh_point_type type)
     return type == RH_POINT_VEC3F && strcmp(name, "Cd") == 0;
 }
 
-// NULL with a status when the size does not fit or memory runs out.
 static rh_code check_fits(rh_point_type type, int64_t elements, rh_status *status)
 {
     if (elements >= 0 && (uint64_t)elements <= SIZE_MAX / 2 / types[type].size) return RH_OK;
@@ -56,6 +55,7 @@ static rh_code check_fits(rh_point_type type, int64_t elements, rh_status *statu
                    types[type].name);
 }
 
+// NULL with a status when the size does not fit or memory runs out.
 static void *new_block(rh_point_type type, int64_t elements, rh_status *status)
 {
     if (check_fits(type, elements, status) != RH_OK) return NULL;

@@ -126,11 +126,11 @@ static bool row_counts(const rh_wall_impulses *w, const rh_step_view *view, int3
     return measured || rh_i8_bits(rh_f8_load(view->cut->wall[axis][t] + 8 * r) != rh_f8_all(0)) != 0;
 }
 
+enum { NOT_LISTED = -1 };  // in place of a number of solids near a tile
+
 // Adds a row of faces, `unit` (kg m/s) times what is given for each. The work is the impulse times the velocity of the
 // wall: all that pressure does beyond it inside the material it loses, as a projection only ever loses energy.
 // `near`: the solids near the tile, listed when they are asked for first.
-enum { NOT_LISTED = -1 };
-
 static void add_row(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, int axis, int r, rh_f8 given,
                     double unit, rh_cut_near *near, double *sums)
 {
